@@ -1,0 +1,16 @@
+package core
+
+import "time"
+
+// Clock tells the time. It must be safe for concurrent use. Package fakeclock
+// has one that tests move.
+type Clock interface {
+	Now() time.Time
+}
+
+// SystemClock is this machine's clock, with its monotonic reading.
+var SystemClock Clock = systemClock{}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time { return time.Now() }

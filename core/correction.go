@@ -1,0 +1,149 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Raise makes the request cost cost units in all, or refuses it and gives back
+// what it took: a route that costs 20 behind a limiter that took 1 asks for 19
+// more. A cost below what was charged is settled. A decision that was refused,
+// came from Peek, asked no store or failed open is returned as it is.
+func (d Decision) Raise(ctx context.Context, cost int) Decision {
+	switch {
+	case !d.answered || cost == d.Cost:
+		return d
+	case cost >= 0 && cost < d.Cost:
+		return d.Settle(ctx, cost)
+	}
+	l, began := d.limiter, d.limiter.clock.Now()
+	n := d
+	n.Asked = cost
+	n.Shadowed = false
+	if err := ctx.Err(); err != nil {
+		n.Err = err
+		n.refuse(Canceled)
+	} else if l.needsStore(&n, cost) {
+		res, err := l.store.Take(ctx, d.request(Charge, cost-d.Cost))
+		n.At = l.at(&res)
+		switch {
+		case err != nil:
+			l.storageFailed(ctx, &n, err)
+		case res.Allowed:
+			n.read(&res)
+			n.Outcome, n.Cost = Allowed, cost
+		default:
+			n.read(&res)
+			n.refuse(OverQuota)
+		}
+	}
+	if n.Outcome < Allowed {
+		n.undo(ctx, d)
+	}
+	l.tellLate(ctx, &n, began)
+	return n
+}
+
+// undo gives back what d had charged before its Raise was refused.
+func (d *Decision) undo(ctx context.Context, before Decision) {
+	d.answered = d.Shadowed && d.Outcome == OverQuota
+	if d.Outcome != OverQuota {
+		d.levels, d.Level = nil, Level{}
+		if d.Outcome != CostExceedsLimit {
+			d.Limit = Limit{}
+		}
+	}
+	if before.Cost == 0 || before.late() {
+		return
+	}
+	r := before.request(Force, -before.Cost)
+	r.Undo = true
+	res, err := d.limiter.store.Take(detach(ctx), r)
+	switch {
+	case err != nil && d.Err == nil:
+		d.Err = fmt.Errorf("storage error: %w", err)
+	case err == nil && d.Outcome == OverQuota:
+		d.At = d.limiter.at(&res)
+		d.restore(&res)
+	}
+}
+
+// restore shows what stands after the give-back of a refused Raise. The wait
+// stays: what was missing for the rest then is missing for the whole now.
+func (d *Decision) restore(res *Result) {
+	for i, limit := range d.grant.limits {
+		if d.levels != nil {
+			d.levels[i].Remaining, d.levels[i].ResetAfter = res.Levels[i].Remaining, res.Levels[i].ResetAfter
+		}
+		if limit == d.Limit {
+			d.Level.Remaining, d.Level.ResetAfter = res.Levels[i].Remaining, res.Levels[i].ResetAfter
+		}
+	}
+}
+
+// Settle says that the request did cost cost units in all, once that is known:
+// it charges each window what still fits of the rest, or gives back what was
+// too much, and never refuses. Cost is what was really charged afterwards, so
+// a later Refund never gives back more. A cost below 0 changes nothing.
+//
+// It ignores that ctx was cancelled, because the client's hanging up does not
+// make the work undone. Giving back later than the shortest window after the
+// check is dropped: time has given it back already.
+func (d Decision) Settle(ctx context.Context, cost int) Decision {
+	if !d.answered || cost < 0 || cost == d.Cost {
+		return d
+	}
+	l, began := d.limiter, d.limiter.clock.Now()
+	n := d
+	n.Asked = cost
+	if cost < d.Cost {
+		n.Cost = cost
+		if d.late() {
+			return n
+		}
+	}
+	res, err := l.store.Take(detach(ctx), d.request(Force, cost-d.Cost))
+	if err != nil {
+		n.Err = fmt.Errorf("storage error: %w", err)
+	} else {
+		n.At = l.at(&res)
+		n.read(&res)
+		if cost > d.Cost {
+			n.Cost = d.Cost + min(max(res.Charged, 0), cost-d.Cost)
+		}
+	}
+	l.tellLate(ctx, &n, began)
+	return n
+}
+
+// Refund is Settle(ctx, 0): the request is not to be charged, for example
+// because the service failed. The result has Cost 0, so refunding it again
+// does nothing.
+func (d Decision) Refund(ctx context.Context) Decision { return d.Settle(ctx, 0) }
+
+// request asks for the same bucket again.
+func (d *Decision) request(mode Mode, cost int) Request {
+	return Request{Key: d.key(d.limiter), Limits: d.grant.limits, Cost: cost, Mode: mode, Degraded: d.Degraded}
+}
+
+// late tells whether time has given back what d charged.
+func (d *Decision) late() bool {
+	return d.limiter.clock.Now().Sub(d.limiter.epoch)-d.checked > shortest(d.grant.limits)
+}
+
+// at is when the store answered.
+func (l *Limiter) at(res *Result) time.Time {
+	if res.Now.IsZero() {
+		return l.clock.Now()
+	}
+	return res.Now
+}
+
+// detach keeps the values of ctx and forgets that it may be cancelled.
+func detach(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}

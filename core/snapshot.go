@@ -1,0 +1,39 @@
+package core
+
+// snapshot is one version of the plans, made ready to be judged by. It is
+// never changed once requests can see it.
+type snapshot struct {
+	plans     Plans
+	tiers     map[string]*grant
+	overrides map[string]*grant // by Identity.Key
+}
+
+// grant is a quota with what judging it needs again and again.
+type grant struct {
+	quota  Quota
+	limits []Limit
+	most   int64 // the largest cost that can ever pass
+}
+
+func newGrant(q Quota) *grant {
+	g := &grant{quota: q, limits: q.Limits()}
+	if len(g.limits) > 0 {
+		g.most = tightest(g.limits).capacity()
+	}
+	return g
+}
+
+func compile(p Plans) *snapshot {
+	s := &snapshot{
+		plans:     p.clone(),
+		tiers:     make(map[string]*grant, len(p.Tiers)),
+		overrides: make(map[string]*grant, len(p.Overrides)),
+	}
+	for name, q := range s.plans.Tiers {
+		s.tiers[name] = newGrant(q)
+	}
+	for key, q := range s.plans.Overrides {
+		s.overrides[key] = newGrant(q)
+	}
+	return s
+}

@@ -1,0 +1,202 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Take decides whether id may have cost units now, and charges them if so.
+// A cost of 0 is free and allowed even on an empty bucket; below 0 it is
+// [InvalidCost]; beyond what a full bucket holds it is [CostExceedsLimit], and
+// the store is not asked. When ctx has ended, the answer is [Canceled].
+func (l *Limiter) Take(ctx context.Context, id Identity, cost int) Decision {
+	var began time.Time
+	if len(l.observers) > 0 {
+		began = l.clock.Now()
+	}
+	var d Decision
+	l.judge(ctx, &d, id, cost, Charge)
+	if len(l.observers) > 0 {
+		l.tell(ctx, &d, false, began)
+	}
+	return d
+}
+
+// Peek tells what [Limiter.Take] would answer. Nothing is charged or written
+// and no observer is told: Cost is 0, and the levels are as they stand. A caller
+// never seen before shows a full bucket.
+func (l *Limiter) Peek(ctx context.Context, id Identity, cost int) Decision {
+	var d Decision
+	l.judge(ctx, &d, id, cost, Look)
+	d.answered = false
+	return d
+}
+
+// Fail is the Decision for a request whose identification failed with err:
+// [IdentifyFailed], or [Canceled] when ctx has ended. Nothing is charged;
+// observers are told.
+func (l *Limiter) Fail(ctx context.Context, err error) Decision {
+	now := l.clock.Now()
+	d := Decision{Outcome: IdentifyFailed, At: now, Err: err}
+	if ctx.Err() != nil {
+		d.Outcome = Canceled
+	}
+	if len(l.observers) > 0 {
+		l.tell(ctx, &d, false, now)
+	}
+	return d
+}
+
+// Charged tells whether Take(id) would meet the bucket that d has charged,
+// under equal limits, so that it would charge one request twice. It is false
+// when d was refused, failed open, came from Peek or asked no store.
+func (l *Limiter) Charged(d Decision, id Identity) bool {
+	if !d.answered || !d.Allowed() || d.Outcome == AllowedOnStorageError {
+		return false
+	}
+	var o Decision
+	if !l.sameStore(d.limiter) || !l.resolve(&o, id) {
+		return false
+	}
+	return o.key(l) == d.key(d.limiter) && (o.grant == d.grant || equalLimits(o.grant.limits, d.grant.limits))
+}
+
+// judge fills d: policies that need no store end early, then one store call.
+func (l *Limiter) judge(ctx context.Context, d *Decision, id Identity, cost int, mode Mode) {
+	d.limiter, d.identity, d.Asked = l, id, cost
+	if err := ctx.Err(); err != nil {
+		d.Outcome, d.Err, d.At = Canceled, err, l.clock.Now()
+		return
+	}
+	if !l.resolve(d, id) || !l.needsStore(d, cost) {
+		d.At = l.clock.Now()
+		return
+	}
+	res, err := l.store.Take(ctx, Request{Key: d.key(l), Limits: d.grant.limits, Cost: cost, Mode: mode})
+	l.stamp(d, &res)
+	switch {
+	case err != nil:
+		l.storageFailed(ctx, d, err)
+	case res.Allowed:
+		d.read(&res)
+		d.Outcome = Allowed
+		if mode == Charge {
+			d.Cost = cost
+		}
+	default:
+		d.read(&res)
+		d.refuse(OverQuota)
+		d.answered = d.Shadowed
+	}
+}
+
+// resolve finds whom to charge and under which tier. It is false when a policy
+// has decided without one.
+func (l *Limiter) resolve(d *Decision, id Identity) bool {
+	plans := l.shared.plans.Load()
+	d.identity = id
+	if id.Key == "" {
+		return l.obey(d, plans, l.onMissing, Missing, AllowedMissing)
+	}
+	tier := id.Tier
+	if tier == "" {
+		tier = plans.plans.Default
+	}
+	d.grant = plans.tiers[tier]
+	d.Tier = tier
+	if d.grant == nil {
+		d.unknown = true
+		if !l.obey(d, plans, l.onUnknownTier, UnknownTier, AllowedUnknownTier) {
+			return false
+		}
+	}
+	if len(plans.overrides) > 0 {
+		if own := plans.overrides[id.Key]; own != nil {
+			d.grant = own
+		}
+	}
+	return true
+}
+
+// obey carries out a policy. It is true when the policy names a tier to judge.
+func (l *Limiter) obey(d *Decision, plans *snapshot, p Policy, refused, allowed Outcome) bool {
+	d.Tier = ""
+	switch p.kind {
+	case policyAllow:
+		d.Outcome = allowed
+		return false
+	case policyDefault:
+		d.Tier = plans.plans.Default
+	case policyTier:
+		d.Tier = p.tier
+	case policyDeny:
+		d.status = int16(p.status)
+	case policyUnset:
+	}
+	d.grant = plans.tiers[d.Tier]
+	d.Outcome = refused
+	return d.grant != nil
+}
+
+// needsStore is false when the quota or the cost alone decides.
+func (l *Limiter) needsStore(d *Decision, cost int) bool {
+	switch g := d.grant; {
+	case g.quota.kind == quotaUnlimited:
+		d.Outcome = AllowedUnlimited
+	case g.quota.kind == quotaBlocked:
+		d.refuse(TierBlocked)
+	case cost < 0:
+		d.refuse(InvalidCost)
+		d.Err = fmt.Errorf("core: cost %d is below 0", cost)
+	case int64(cost) > g.most:
+		d.refuse(CostExceedsLimit)
+		d.Limit = tightest(g.limits)
+	default:
+		return true
+	}
+	return false
+}
+
+// storageFailed decides what a request that the store gave no answer for gets.
+func (l *Limiter) storageFailed(ctx context.Context, d *Decision, err error) {
+	d.Err = fmt.Errorf("storage error: %w", err)
+	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		d.Err = err
+		d.refuse(Canceled)
+	case errors.Is(err, ErrUnsupported):
+		d.refuse(StorageFailed)
+	case l.onStorageError.kind == policyAllow:
+		d.Outcome = AllowedOnStorageError
+	default:
+		d.refuse(StorageFailed)
+		d.status = int16(l.onStorageError.status)
+	}
+}
+
+// stamp notes when d was judged, by the store's clock where it tells, and how
+// old the limiter is by its own.
+func (l *Limiter) stamp(d *Decision, res *Result) {
+	d.At = res.Now
+	own := res.Now
+	// A reading of this machine's monotonic clock, which the store has just
+	// made, saves a second one.
+	if !l.system || own.Round(0) == own { //nolint:revive,staticcheck // Equal is blind to the monotonic reading
+		own = l.clock.Now()
+		if d.At.IsZero() {
+			d.At = own
+		}
+	}
+	d.checked = own.Sub(l.epoch)
+}
+
+// key names the bucket of d in l.
+func (d *Decision) key(l *Limiter) Key {
+	k := Key{Scope: l.scope, Tier: d.Tier, ID: d.identity.Key}
+	if k.ID == "" {
+		k.ID, k.Anonymous = d.identity.Addr, true
+	}
+	return k
+}

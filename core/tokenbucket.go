@@ -1,0 +1,57 @@
+package core
+
+import (
+	"math"
+	"time"
+)
+
+// TokenBucket grants the same as a token bucket: capacity units at once, and
+// refillPerSecond come back every second. It is Per(n, w).WithBurst(capacity)
+// with the smallest whole n and whole seconds w that give the rate: 0.5 is 1
+// per 2 s, 2.5 is 5 per 2 s. NaN, infinities and rates of 0 or less are faults.
+func TokenBucket(capacity int, refillPerSecond float64) Quota {
+	if math.IsNaN(refillPerSecond) || math.IsInf(refillPerSecond, 0) || refillPerSecond <= 0 {
+		return Quota{kind: quotaLimited}.fault("refill of %v a second, must be greater than 0 and finite", refillPerSecond)
+	}
+	n, seconds, ok := fraction(refillPerSecond)
+	if !ok {
+		return Quota{kind: quotaLimited}.fault("refill of %v a second is out of range", refillPerSecond)
+	}
+	return Per(n, time.Duration(seconds)*time.Second).WithBurst(capacity)
+}
+
+// fraction is the ratio of the smallest whole numbers that gives rate. It walks
+// the continued fraction of rate; the last partial quotient is then lowered as
+// far as the ratio stays the same, because a smaller one may do as well.
+func fraction(rate float64) (n, seconds int, ok bool) {
+	const most = float64(maxDebt / int64(time.Second/time.Microsecond)) // seconds in the longest window
+	var (
+		n0, n1 = 0.0, 1.0
+		d0, d1 = 1.0, 0.0
+		rest   = rate
+	)
+	for range 64 {
+		whole := math.Floor(rest)
+		if n1*whole+n0 > float64(maxCount) || n1*whole+n0 > math.MaxInt || d1*whole+d0 > most {
+			return 0, 0, false
+		}
+		if (n1*whole+n0)/(d1*whole+d0) == rate {
+			low, high := 1.0, max(whole, 1)
+			for low < high {
+				if mid := math.Floor((low + high) / 2); (n1*mid+n0)/(d1*mid+d0) == rate {
+					high = mid
+				} else {
+					low = mid + 1
+				}
+			}
+			if whole >= 1 {
+				whole = high
+			}
+			return int(n1*whole + n0), int(d1*whole + d0), true
+		}
+		n0, n1 = n1, n1*whole+n0
+		d0, d1 = d1, d1*whole+d0
+		rest = 1 / (rest - whole)
+	}
+	return 0, 0, false
+}
