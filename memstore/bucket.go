@@ -1,0 +1,51 @@
+package memstore
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+// bucket is the state of one key under any other set of windows than a lone
+// GCRA one. Its own mutex guards it, so keys do not wait for each other; a
+// shard's lock may be held while it is taken, never the other way round.
+type bucket struct {
+	key   fingerprint
+	index int // in the buckets of its shard, under the shard's lock
+
+	mu        sync.Mutex
+	state     core.State
+	exhausted bool // some window had not one unit left at the last change
+	gone      bool // no longer in the store: look again
+}
+
+// apply does r. It is false when the bucket has left the store meanwhile.
+func (b *bucket) apply(now int64, r *core.Request) (core.Result, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return core.Result{}, false
+	}
+	return b.do(now, r), true
+}
+
+func (b *bucket) do(now int64, r *core.Request) core.Result {
+	res := core.Apply(&b.state, time.UnixMicro(now), *r)
+	if r.Mode == core.Force || r.Mode == core.Charge && res.Charged > 0 {
+		b.exhausted = false
+		for i := range r.Limits[:min(len(r.Limits), core.MaxLimits)] {
+			b.exhausted = b.exhausted || res.Levels[i].Remaining == 0
+		}
+	}
+	return res
+}
+
+// expires is when the bucket is as good as fresh, in µs since 1970.
+func (b *bucket) expires() int64 {
+	t := b.state.Expires()
+	if t.IsZero() {
+		return minMoment
+	}
+	return clampMoment(t.UnixMicro())
+}

@@ -1,0 +1,204 @@
+package memstore
+
+import (
+	"context"
+	"hash/maphash"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+// Store keeps buckets in this process. It is made by [New], is safe for
+// concurrent use, and must not be copied. It never returns an error and
+// supports every algorithm and set of windows.
+type Store struct {
+	timekeeper
+	seedA, seedB maphash.Seed
+	maxKeys      int64
+	shards       []shard
+	shift        uint // fingerprint.extra >> shift is the shard
+	buckets      *xsync.Map[fingerprint, *bucket]
+
+	_       [64]byte // what follows is written while others hit
+	keys    atomic.Int64
+	evicted atomic.Int64
+	sweeper sweeper
+}
+
+var _ core.Store = (*Store)(nil)
+
+// New makes an empty store.
+func New(opts ...Option) *Store {
+	s := &Store{maxKeys: DefaultMaxKeys, seedA: maphash.MakeSeed(), seedB: maphash.MakeSeed()}
+	for _, o := range opts {
+		o(s)
+	}
+	// Fewer keys need fewer shards: the sample for an eviction is taken in one.
+	count := 1
+	for count < 256 && int64(count)*2*1024 <= s.maxKeys {
+		count *= 2
+	}
+	s.shards = make([]shard, count)
+	for i := range s.shards {
+		s.shards[i].table.Store(newTable(minCells))
+	}
+	s.shift = uint(64 - bits.TrailingZeros(uint(count)))
+	s.buckets = xsync.NewMap[fingerprint, *bucket]()
+	s.begin()
+	s.sweeper.begin()
+	return s
+}
+
+// Len is how many keys the store holds, those included that have run out and
+// were not dropped yet.
+func (s *Store) Len() int { return int(s.keys.Load()) }
+
+// Evicted is how many keys had to go before they had run out, because the
+// store was full, since it was made.
+func (s *Store) Evicted() int { return int(min(s.evicted.Load(), math.MaxInt)) }
+
+// Take does r in one atomic step; see [core.Store]. It ignores ctx, because it
+// never waits. Result.Now is the clock's time.
+func (s *Store) Take(_ context.Context, r core.Request) (core.Result, error) {
+	now, shown := s.now()
+	f := s.fingerprint(&r.Key)
+	var res core.Result
+	if len(r.Limits) == 1 && r.Limits[0].Algorithm == core.GCRA {
+		res = s.takeCell(f, now, &r)
+	} else {
+		res = s.takeBucket(f.withSet(r.Limits), now, &r)
+	}
+	res.Now = shown
+	s.sweep(now)
+	return res, nil
+}
+
+// Reset forgets key under these limits, and its plain bucket; see [core.Store].
+func (s *Store) Reset(_ context.Context, key core.Key, limits []core.Limit) error {
+	f := s.fingerprint(&key)
+	s.resetCell(f)
+	s.resetBucket(f.withSet(limits))
+	return nil
+}
+
+func (s *Store) resetCell(f fingerprint) {
+	sh := s.shard(f)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	t := sh.table.Load()
+	for i, w := t.find(f); i >= 0; i, w = t.find(f) {
+		if sh.remove(t, i, w) {
+			s.keys.Add(-1)
+		}
+	}
+}
+
+func (s *Store) resetBucket(f fingerprint) {
+	sh := s.shard(f)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if b, ok := s.buckets.Load(f); ok {
+		s.removeBucket(sh, b)
+		s.keys.Add(-1)
+	}
+}
+
+func (s *Store) shard(f fingerprint) *shard {
+	return &s.shards[f.extra>>s.shift]
+}
+
+// takeCell does r to a lone GCRA window.
+func (s *Store) takeCell(f fingerprint, now int64, r *core.Request) core.Result {
+	sh := s.shard(f)
+	rate := rateOf(&r.Limits[0])
+	for {
+		t := sh.table.Load()
+		i, w := t.find(f)
+		if i < 0 {
+			return s.takeUnknown(sh, f, &rate, now, r)
+		}
+		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
+		if s.write(&t.cells[i], w, &rate, &v, now) {
+			return rate.result(&v, now)
+		}
+	}
+}
+
+// write swaps the verdict into the cell; it is false when another was faster.
+func (s *Store) write(c *cell, was uint64, rate *rate, v *verdict, now int64) bool {
+	if !v.write {
+		return true
+	}
+	if !c.word.CompareAndSwap(was, pack(v.tat, rate.exhausted(v.tat, now), was&tagMask)) {
+		return false
+	}
+	if v.tat < tatOf(was) {
+		s.sweeper.expect(v.tat)
+	}
+	return true
+}
+
+// takeUnknown does r to a key that no hitter found, under the shard's lock.
+func (s *Store) takeUnknown(sh *shard, f fingerprint, rate *rate, now int64, r *core.Request) core.Result {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	t := sh.table.Load()
+	for i, w := t.find(f); i >= 0; i, w = t.find(f) {
+		// It was moved. Hitters run beside the lock, so this swaps as they do.
+		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
+		if s.write(&t.cells[i], w, rate, &v, now) {
+			return rate.result(&v, now)
+		}
+	}
+	v := rate.judge(now, now, int64(r.Cost), r.Mode)
+	if v.write && v.tat > now {
+		s.admit(sh, f, now)
+		sh.insert(f, pack(v.tat, rate.exhausted(v.tat, now), f.tag()))
+		s.sweeper.expect(v.tat)
+	}
+	return rate.result(&v, now)
+}
+
+// takeBucket does r to any other set of windows.
+func (s *Store) takeBucket(f fingerprint, now int64, r *core.Request) core.Result {
+	for {
+		b, ok := s.buckets.Load(f)
+		if !ok {
+			if res, done := s.takeNewBucket(f, now, r); done {
+				return res
+			}
+			continue
+		}
+		if res, ok := b.apply(now, r); ok {
+			if r.Mode == core.Force {
+				s.sweeper.expectBucket(b)
+			}
+			return res
+		}
+	}
+}
+
+// takeNewBucket does r to a fresh bucket and keeps it if anything stays. It is
+// not done when the bucket turns out to be there.
+func (s *Store) takeNewBucket(f fingerprint, now int64, r *core.Request) (core.Result, bool) {
+	sh := s.shard(f)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if _, ok := s.buckets.Load(f); ok {
+		return core.Result{}, false
+	}
+	b := &bucket{key: f}
+	res := b.do(now, r)
+	if expires := b.expires(); expires > now {
+		s.admit(sh, f, now)
+		b.index = len(sh.buckets)
+		s.buckets.Store(f, b)
+		sh.buckets = append(sh.buckets, b)
+		s.sweeper.expect(expires)
+	}
+	return res, true
+}
