@@ -1,0 +1,123 @@
+package ginlimit
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/httplimit"
+	"github.com/tierlimit/tierlimit/internal/record"
+)
+
+// IdentifyFunc says who is asking. An Identity without a Key, or with one of
+// white space alone, is nobody, for whom [core.OnMissing] decides; an error is
+// answered 503 and charges nothing. It is called once a request for every
+// limiter, concurrently.
+type IdentifyFunc func(c *gin.Context) (core.Identity, error)
+
+// New limits the routes behind it by the plan that identify finds. An allowed
+// request carries rate headers before its handler runs; the handler of a
+// refused one never runs. It panics when a must-have is nil.
+func New(l *core.Limiter, identify IdentifyFunc, opts ...Option) gin.HandlerFunc {
+	if l == nil || identify == nil {
+		panic("ginlimit: New needs a limiter and an IdentifyFunc") //nolint:forbidigo // wiring fault, at start-up
+	}
+	m := &middleware{identify: identify, options: newOptions(opts)}
+	m.terms = record.Terms{
+		Limiter: l,
+		Headers: m.headers,
+		Fixed:   m.fixed,
+		Refund:  m.refund,
+		Options: m,
+	}
+	return m.handle
+}
+
+// Decision is the latest decision about the request, after a later limiter or
+// a Cost; it is false when no limiter has decided.
+func Decision(c *gin.Context) (core.Decision, bool) {
+	return record.From(c.Request.Context()).Decision()
+}
+
+type middleware struct {
+	identify IdentifyFunc
+	options
+	terms record.Terms
+}
+
+func (m *middleware) handle(c *gin.Context) {
+	rec, fresh := record.In(c.Request.Context())
+	if fresh {
+		c.Request = c.Request.WithContext(rec)
+	}
+	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
+		rec.Skip()
+		return
+	}
+	if d := m.decide(c, rec); !d.Allowed() {
+		m.refuse(c, d)
+		return
+	}
+	if rec.Own() {
+		m.serve(c, rec)
+	}
+}
+
+// decide identifies the caller and charges the request.
+func (m *middleware) decide(c *gin.Context, rec *record.Record) core.Decision {
+	id, err := m.identify(c)
+	if err != nil {
+		return rec.Fail(&m.terms, err, c.Writer.Header())
+	}
+	if record.Nobody(id) {
+		id.Key = ""
+		if id.Addr == "" {
+			// A peer without an address, a Unix socket, is charged as one.
+			id.Addr, _ = httplimit.ClientAddr(c.Request, m.trusted, m.ipv6Bits)
+		}
+	}
+	return rec.Meet(&m.terms, id, m.price(c, rec), c.Writer.Header())
+}
+
+// price is what the request costs before its handler runs; below 0 when it was
+// set to something that is no price.
+func (m *middleware) price(c *gin.Context, rec *record.Record) int {
+	if m.fixed {
+		return m.fixedCost
+	}
+	if n, ok := priceSet(c, rec); ok {
+		return n
+	}
+	if m.cost != nil {
+		return m.cost(c)
+	}
+	return 1
+}
+
+// serve runs the handlers, and settles also when one of them panics.
+func (m *middleware) serve(c *gin.Context, rec *record.Record) {
+	status := http.StatusInternalServerError
+	defer func() {
+		n, ok := priceSet(c, rec)
+		if n < 0 {
+			v, _ := c.Get(CostKey)
+			record.ReportInvalid(rec, "ginlimit", v)
+			ok = false
+		}
+		rec.Settle(n, ok, status)
+	}()
+	c.Next()
+	status = c.Writer.Status()
+}
+
+// refuse ends the request with the options of this limiter.
+func (m *middleware) refuse(c *gin.Context, d core.Decision) {
+	c.Abort()
+	if m.refused == nil {
+		httplimit.Refuse(c.Writer, c.Request, d)
+		return
+	}
+	httplimit.RetryAfter(c.Writer.Header(), d)
+	m.refused(c, d)
+}

@@ -1,0 +1,76 @@
+package httplimit
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+var jsonType = []string{"application/json"}
+
+// Refuse writes the refusal d as compact JSON with the status d.Status(). Rate
+// headers are not its part.
+//
+//	429 {"error":"rate limit exceeded","tier":"free","retry_after":6}, with Retry-After: 6
+//	403 {"error":"request cost exceeds tier limit","tier":"free","cost":50,"limit":10}
+//	503 {"error":"service unavailable"}
+//	else {"error":"Unauthorized"}, the status's own text
+//
+// HEAD gets no body, and 499 none because the client is gone. The caller's key
+// is in none of them.
+func Refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
+	h := w.Header()
+	RetryAfter(h, d)
+	status := d.Status()
+	if d.Outcome == core.Canceled {
+		w.WriteHeader(status)
+		return
+	}
+	h["Content-Type"] = jsonType
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		// A client that is gone by now is nobody to tell an error to.
+		_, _ = io.WriteString(w, refusal(d, status))
+	}
+}
+
+// RetryAfter sets the Retry-After header of a refusal that waiting helps with:
+// the wait in whole seconds, rounded up, at least 1 (RFC 9110 10.2.3), so that
+// a client that waits so long is let in. The adapters set it before a custom
+// WithRefused runs. For any other decision it does nothing.
+func RetryAfter(h http.Header, d core.Decision) {
+	if d.Outcome == core.OverQuota && !d.Allowed() {
+		h[headerRetryAfter] = []string{strconv.FormatInt(retryAfter(d), 10)}
+	}
+}
+
+func retryAfter(d core.Decision) int64 { return max(secondsCeil(d.Level.RetryAfter), 1) }
+
+// refusal is the JSON body of d.
+func refusal(d core.Decision, status int) string {
+	var buf [192]byte
+	b := append(buf[:0], `{"error":`...)
+	switch {
+	case d.Outcome == core.OverQuota:
+		b = append(b, `"rate limit exceeded","tier":`...)
+		b = appendJSON(b, d.Tier)
+		b = append(b, `,"retry_after":`...)
+		b = strconv.AppendInt(b, retryAfter(d), 10)
+	case d.Outcome == core.CostExceedsLimit:
+		b = append(b, `"request cost exceeds tier limit","tier":`...)
+		b = appendJSON(b, d.Tier)
+		b = append(b, `,"cost":`...)
+		b = strconv.AppendInt(b, int64(d.Asked), 10)
+		b = append(b, `,"limit":`...)
+		b = strconv.AppendInt(b, int64(d.Limit.Burst), 10)
+	case status == http.StatusServiceUnavailable:
+		b = append(b, `"service unavailable"`...)
+	case http.StatusText(status) == "":
+		b = append(b, `"request denied"`...)
+	default:
+		b = appendJSON(b, http.StatusText(status))
+	}
+	return string(append(b, '}'))
+}

@@ -1,0 +1,46 @@
+package record
+
+import (
+	"math"
+	"net/http"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+// hide takes the headers away that stand, before the decision behind them
+// changes. Which ones they are only the function that wrote them knows.
+func (r *Record) hide(h http.Header) {
+	if r.shown == nil {
+		return
+	}
+	written := http.Header{}
+	r.shown.Headers(written, r.shown.Decision)
+	for name := range written {
+		delete(h, name)
+	}
+	r.shown = nil
+}
+
+// show writes the headers of the strictest decision: refused before allowed,
+// then the least remaining, then the earlier.
+func (r *Record) show(h http.Header) {
+	for m := range r.meetings {
+		if r.shown == nil || room(m.Decision) < room(r.shown.Decision) {
+			r.shown = m
+		}
+	}
+	r.shown.Headers(h, r.shown.Decision)
+}
+
+// room ranks decisions by strictness. One that no window was judged for is the
+// least strict.
+func room(d core.Decision) int {
+	switch {
+	case !d.Allowed():
+		return -1
+	case d.Outcome == core.Allowed && d.Enforced():
+		return d.Level.Remaining
+	default:
+		return math.MaxInt
+	}
+}
