@@ -68,7 +68,7 @@ func WithHeaders(f httplimit.HeaderFunc) Option {
 
 // WithRefused writes refusals with f, where the default is [httplimit.Refuse].
 // The chain is aborted and the headers are set by then, Retry-After among
-// them; d.Status() is the status to answer with.
+// them; [httplimit.Status] is the status to answer with.
 func WithRefused(f func(c *gin.Context, d core.Decision)) Option {
 	return func(o *options) { o.refused = f }
 }

@@ -29,15 +29,28 @@ const (
 // refused or allowed by a policy, failed open, a cost that never fits) and
 // nothing under a shadow tier. It is the default of all adapters.
 func XRateLimit(h http.Header, d core.Decision) {
-	if !tells(d) {
-		return
+	if tells(d) {
+		threeHeaders(h, d, unixCeil(d.At, d.Level.ResetAfter))
 	}
+}
+
+// XRateLimitDelta is [XRateLimit] with X-RateLimit-Reset as the seconds until
+// the bucket is full again, rounded up (6): the other custom of that header.
+// Tell your callers which one you send.
+func XRateLimitDelta(h http.Header, d core.Decision) {
+	if tells(d) {
+		threeHeaders(h, d, secondsCeil(d.Level.ResetAfter))
+	}
+}
+
+// threeHeaders writes the X-RateLimit headers of d.
+func threeHeaders(h http.Header, d core.Decision, reset int64) {
 	var buf [64]byte
 	b := strconv.AppendInt(buf[:0], int64(d.Limit.Burst), 10)
 	limit := len(b)
 	b = strconv.AppendInt(b, int64(d.Level.Remaining), 10)
 	remaining := len(b)
-	b = strconv.AppendInt(b, unixCeil(d.At, d.Level.ResetAfter), 10)
+	b = strconv.AppendInt(b, reset, 10)
 
 	// One string and one slice for all three, instead of one each.
 	text := string(b)
@@ -49,6 +62,14 @@ func XRateLimit(h http.Header, d core.Decision) {
 
 // None writes no header. Refusals still carry Retry-After.
 func None(http.Header, core.Decision) {}
+
+// Both writes the headers of a, then those of b: Both(XRateLimit, Draft).
+func Both(a, b HeaderFunc) HeaderFunc {
+	return func(h http.Header, d core.Decision) {
+		a(h, d)
+		b(h, d)
+	}
+}
 
 // tells is whether d has numbers that the caller may rely on.
 func tells(d core.Decision) bool {

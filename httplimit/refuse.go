@@ -1,6 +1,7 @@
 package httplimit
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -10,29 +11,48 @@ import (
 
 var jsonType = []string{"application/json"}
 
-// Refuse writes the refusal d as compact JSON with the status d.Status(). Rate
-// headers are not its part.
+// Refuse writes the refusal d as compact JSON with its [Status]. Rate headers
+// are not its part.
 //
 //	429 {"error":"rate limit exceeded","tier":"free","retry_after":6}, with Retry-After: 6
 //	403 {"error":"request cost exceeds tier limit","tier":"free","cost":50,"limit":10}
+//	413 {"error":"payload too large"}
+//	400 {"error":"failed to read request body"}
 //	503 {"error":"service unavailable"}
 //	else {"error":"Unauthorized"}, the status's own text
 //
 // HEAD gets no body, and 499 none because the client is gone. The caller's key
 // is in none of them.
 func Refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
+	status := Status(d)
+	write(w, r, d, jsonType, status, func() string { return refusal(d, status) })
+}
+
+// Status is the HTTP status of the refusal d: d.Status(), but 413 and 400 for
+// a body that [PeekBody] would not or could not read.
+func Status(d core.Decision) int {
+	switch {
+	case d.Outcome == core.IdentifyFailed && errors.Is(d.Err, ErrBodyTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case d.Outcome == core.IdentifyFailed && errors.Is(d.Err, ErrBodyRead):
+		return http.StatusBadRequest
+	}
+	return d.Status()
+}
+
+// write sends a refusal.
+func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType []string, status int, body func() string) {
 	h := w.Header()
 	RetryAfter(h, d)
-	status := d.Status()
 	if d.Outcome == core.Canceled {
 		w.WriteHeader(status)
 		return
 	}
-	h["Content-Type"] = jsonType
+	h["Content-Type"] = contentType
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		// A client that is gone by now is nobody to tell an error to.
-		_, _ = io.WriteString(w, refusal(d, status))
+		_, _ = io.WriteString(w, body())
 	}
 }
 
@@ -67,6 +87,10 @@ func refusal(d core.Decision, status int) string {
 		b = strconv.AppendInt(b, int64(d.Limit.Burst), 10)
 	case status == http.StatusServiceUnavailable:
 		b = append(b, `"service unavailable"`...)
+	case status == http.StatusRequestEntityTooLarge && d.Outcome == core.IdentifyFailed:
+		b = append(b, `"payload too large"`...)
+	case status == http.StatusBadRequest && d.Outcome == core.IdentifyFailed:
+		b = append(b, `"failed to read request body"`...)
 	case http.StatusText(status) == "":
 		b = append(b, `"request denied"`...)
 	default:

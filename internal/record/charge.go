@@ -10,18 +10,17 @@ import (
 // stricter decision in h. A bucket that was charged already is only raised to
 // a higher price. A refusal gives back what earlier limiters took.
 func (r *Record) Meet(t *Terms, id core.Identity, price int, h http.Header) core.Decision {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	r.hide(h)
 	m := r.charged(t, id)
 	switch {
 	case m == nil:
 		m = r.add(t, t.Limiter.Take(r, id, price))
 	case price < 0 || price > m.Decision.Cost:
-		m.Decision = m.Decision.Raise(r, price)
-		r.latest = m
+		r.update(m, m.Decision.Raise(r, price))
 	default:
-		r.latest = m
+		r.update(m, m.Decision)
 	}
 	r.finish(m, h)
 	return m.Decision
@@ -29,8 +28,8 @@ func (r *Record) Meet(t *Terms, id core.Identity, price int, h http.Header) core
 
 // Fail notes that identification failed at a limiter.
 func (r *Record) Fail(t *Terms, err error, h http.Header) core.Decision {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	r.hide(h)
 	m := r.add(t, t.Limiter.Fail(r, err))
 	r.finish(m, h)
@@ -41,9 +40,9 @@ func (r *Record) Fail(t *Terms, err error, h http.Header) core.Decision {
 // reach. It returns the meeting that refused, nil when none did. A lower price
 // is left for Settle.
 func (r *Record) Raise(n int, h http.Header) *Meeting {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.price, r.priced = n, true
+	r.SetPrice(n)
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	if r.finished {
 		return nil
 	}
@@ -52,9 +51,8 @@ func (r *Record) Raise(n int, h http.Header) *Meeting {
 		if m.Fixed || n <= m.Decision.Cost {
 			continue
 		}
-		m.Decision = m.Decision.Raise(r, n)
+		r.update(m, m.Decision.Raise(r, n))
 		if !m.Decision.Allowed() {
-			r.latest = m
 			r.finish(m, h)
 			return m
 		}
@@ -67,20 +65,22 @@ func (r *Record) Raise(n int, h http.Header) *Meeting {
 // the terms say so for this status, else makes it what the request did cost.
 // priced is false when no price is known beside what was charged.
 func (r *Record) Settle(price int, priced bool, status int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	if r.finished {
 		return
 	}
 	r.finished = true
+	latest := r.latest
 	for m := range r.meetings {
 		switch {
 		case m.Refund != nil && m.Refund(status):
-			m.Decision = m.Decision.Refund(r)
+			r.update(m, m.Decision.Refund(r))
 		case priced && !m.Fixed:
-			m.Decision = m.Decision.Settle(r, price)
+			r.update(m, m.Decision.Settle(r, price))
 		}
 	}
+	r.update(latest, latest.Decision)
 }
 
 // charged finds the meeting that has charged the bucket of id.
@@ -100,9 +100,10 @@ func (r *Record) finish(m *Meeting, h http.Header) {
 		r.finished = true
 		for o := range r.meetings {
 			if o != m {
-				o.Decision = o.Decision.Refund(r)
+				r.update(o, o.Decision.Refund(r))
 			}
 		}
+		r.update(m, m.Decision)
 	}
 	r.show(h)
 }

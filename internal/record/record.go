@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -24,20 +25,28 @@ type Meeting struct {
 }
 
 // Record is what the limiters of one request have decided. It is the request's
-// context as well, which saves an allocation. It is safe for concurrent use.
+// context as well, which saves an allocation.
+//
+// It is safe for concurrent use, because a handler may outlive the middleware
+// around it (http.TimeoutHandler) and start goroutines. One lock orders what
+// limiters and prices do; the other guards what a handler or an observer reads
+// and notes, and is never held while either is called.
 type Record struct {
 	context.Context
 
-	mu       sync.Mutex
-	first    Meeting // in place: there is seldom another
-	further  []*Meeting
-	latest   *Meeting
+	flow     sync.Mutex
+	finished bool     // refused or settled: nothing is corrected any more
+	owned    bool     // somebody settles when the handlers are done
+	skipped  bool     // a limiter let it pass unlimited on purpose
 	shown    *Meeting // whose headers stand
-	price    int
-	priced   bool
-	owned    bool // somebody settles when the handlers are done
-	skipped  bool
-	finished bool // refused or settled: nothing is corrected any more
+	further  []*Meeting
+	first    Meeting // in place: there is seldom another
+
+	mu     sync.Mutex
+	latest *Meeting
+	price  int
+	priced bool
+	status int // of the answer, where the adapter has to watch for it
 }
 
 type contextKey struct{}
@@ -67,17 +76,33 @@ func In(ctx context.Context) (r *Record, fresh bool) {
 
 // Own is true for the first caller: it settles when the handlers are done.
 func (r *Record) Own() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	first := !r.owned
 	r.owned = true
 	return first
 }
 
-// Skip notes that a limiter let the request pass unlimited on purpose.
-func (r *Record) Skip() {
+// SetStatus notes the status that the handlers answer with. The first counts.
+func (r *Record) SetStatus(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+// Status is what SetStatus noted, 200 when it was not called.
+func (r *Record) Status() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return cmp.Or(r.status, http.StatusOK)
+}
+
+// Skip notes that a limiter let the request pass unlimited on purpose.
+func (r *Record) Skip() {
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	r.skipped = true
 }
 
@@ -87,8 +112,8 @@ func (r *Record) Heeds() bool {
 	if r == nil {
 		return false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.flow.Lock()
+	defer r.flow.Unlock()
 	if r.skipped {
 		return true
 	}
@@ -98,16 +123,6 @@ func (r *Record) Heeds() bool {
 		}
 	}
 	return false
-}
-
-// Met tells whether any limiter has decided.
-func (r *Record) Met() bool {
-	if r == nil {
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.latest != nil
 }
 
 // SetPrice notes what the request costs in all.
@@ -151,13 +166,20 @@ func (r *Record) meetings(yield func(*Meeting) bool) {
 
 // add notes a meeting.
 func (r *Record) add(t *Terms, d core.Decision) *Meeting {
-	if r.latest == nil {
-		r.first = Meeting{Terms: t, Decision: d}
-		r.latest = &r.first
-		return r.latest
+	m := &r.first
+	if r.latest != nil {
+		m = &Meeting{}
+		r.further = append(r.further, m)
 	}
-	m := &Meeting{Terms: t, Decision: d}
-	r.further = append(r.further, m)
-	r.latest = m
+	m.Terms = t
+	r.update(m, d)
 	return m
+}
+
+// update notes what was decided last.
+func (r *Record) update(m *Meeting, d core.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.Decision = d
+	r.latest = m
 }

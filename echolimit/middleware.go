@@ -1,0 +1,139 @@
+package echolimit
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/httplimit"
+	"github.com/tierlimit/tierlimit/internal/record"
+)
+
+// IdentifyFunc says who is asking. An Identity without a Key, or with one of
+// white space alone, is nobody, for whom [core.OnMissing] decides; an error is
+// answered 503 and charges nothing. It is called once a request for every
+// limiter, concurrently.
+type IdentifyFunc func(c echo.Context) (core.Identity, error)
+
+// New limits the routes behind it by the plan that identify finds. An allowed
+// request carries rate headers before its handler runs; the handler of a
+// refused one never runs. It panics when a must-have is nil.
+func New(l *core.Limiter, identify IdentifyFunc, opts ...Option) echo.MiddlewareFunc {
+	if l == nil || identify == nil {
+		panic("echolimit: New needs a limiter and an IdentifyFunc") //nolint:forbidigo // wiring fault, at start-up
+	}
+	m := &middleware{identify: identify, options: newOptions(opts)}
+	m.terms = record.Terms{
+		Limiter: l,
+		Headers: m.headers,
+		Fixed:   m.fixed,
+		Refund:  m.refund,
+		Options: m,
+	}
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error { return m.handle(c, next) }
+	}
+}
+
+// Decision is the latest decision about the request, after a later limiter or
+// a Cost; it is false when no limiter has decided.
+func Decision(c echo.Context) (core.Decision, bool) {
+	return record.From(c.Request().Context()).Decision()
+}
+
+type middleware struct {
+	identify IdentifyFunc
+	options
+	terms record.Terms
+}
+
+func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
+	rec, fresh := record.In(c.Request().Context())
+	if fresh {
+		c.SetRequest(c.Request().WithContext(rec))
+	}
+	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
+		rec.Skip()
+		return next(c)
+	}
+	if d := m.decide(c, rec); !d.Allowed() {
+		return m.refuse(c, d)
+	}
+	if !rec.Own() {
+		return next(c)
+	}
+	return m.serve(c, rec, next)
+}
+
+// decide identifies the caller and charges the request.
+func (m *middleware) decide(c echo.Context, rec *record.Record) core.Decision {
+	id, err := m.identify(c)
+	if err != nil {
+		return rec.Fail(&m.terms, err, c.Response().Header())
+	}
+	if record.Nobody(id) {
+		id.Key = ""
+		if id.Addr == "" {
+			// A peer without an address, a Unix socket, is charged as one.
+			id.Addr, _ = httplimit.ClientAddr(c.Request(), m.trusted, m.ipv6Bits)
+		}
+	}
+	return rec.Meet(&m.terms, id, m.price(c, rec), c.Response().Header())
+}
+
+// price is what the request costs before its handler runs; below 0 when it was
+// set to something that is no price.
+func (m *middleware) price(c echo.Context, rec *record.Record) int {
+	if m.fixed {
+		return m.fixedCost
+	}
+	if n, ok := priceSet(c, rec); ok {
+		return n
+	}
+	if m.cost != nil {
+		return m.cost(c)
+	}
+	return 1
+}
+
+// serve runs the handlers, and settles also when one of them panics.
+func (m *middleware) serve(c echo.Context, rec *record.Record, next echo.HandlerFunc) error {
+	status := http.StatusInternalServerError
+	defer func() {
+		n, ok := priceSet(c, rec)
+		if n < 0 {
+			record.ReportInvalid(rec, "echolimit", c.Get(CostKey))
+			ok = false
+		}
+		rec.Settle(n, ok, status)
+	}()
+	err := next(c)
+	status = statusOf(c, err)
+	return err
+}
+
+// statusOf is what the handlers answer with; an error becomes a response only
+// later, in Echo's error handler.
+func statusOf(c echo.Context, err error) int {
+	var he *echo.HTTPError
+	switch {
+	case err == nil:
+		return c.Response().Status
+	case errors.As(err, &he):
+		return he.Code
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// refuse ends the request with the options of this limiter.
+func (m *middleware) refuse(c echo.Context, d core.Decision) error {
+	if m.refused == nil {
+		httplimit.Refuse(c.Response(), c.Request(), d)
+		return nil
+	}
+	httplimit.RetryAfter(c.Response().Header(), d)
+	return m.refused(c, d)
+}

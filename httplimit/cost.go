@@ -1,0 +1,74 @@
+package httplimit
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/tierlimit/tierlimit/internal/record"
+)
+
+// Cost prices the handlers behind it at n units, 0 or more. It stands on
+// either side of the limiter: before it, n is the price; after it, the request
+// is raised to n units in all before the handler runs, or refused, and then
+// what it has paid is given back. With several, the one that runs last counts.
+// A Cost that no limiter heeds is logged at Error, once. It panics when n is
+// below 0.
+//
+// WithCost is one store call where Cost behind the limiter is two, and its
+// Retry-After counts the whole price.
+func Cost(n int) func(http.Handler) http.Handler {
+	if n < 0 {
+		panic(fmt.Sprintf("httplimit: Cost(%d), must be at least 0", n)) //nolint:forbidigo // wiring fault, at start-up
+	}
+	return func(next http.Handler) http.Handler {
+		var once sync.Once
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			rec, fresh := record.In(r.Context())
+			if fresh {
+				r = r.WithContext(rec)
+			}
+			rec.SetPrice(n)
+			if rec.Heeds() {
+				if raised(w, r, rec, n) {
+					next.ServeHTTP(w, r)
+				}
+				return
+			}
+			next.ServeHTTP(w, r)
+			if !rec.Heeds() {
+				once.Do(func() { record.ReportUnmet(rec, "httplimit", n) })
+			}
+		})
+	}
+}
+
+// raised charges the rest of n, or refuses with the options of the limiter
+// whose decision refuses.
+func raised(w http.ResponseWriter, r *http.Request, rec *record.Record, n int) bool {
+	refusal := rec.Raise(n, w.Header())
+	if refusal == nil {
+		return true
+	}
+	if m, ok := refusal.Options.(*middleware); ok {
+		m.refuse(w, r, refusal.Decision)
+		return false
+	}
+	Refuse(w, r, refusal.Decision)
+	return false
+}
+
+// SetCost says that the request costs n units in all, for what only the
+// handler knows, such as the tokens a model has used. Before the check it is
+// the price; later it is settled when the handlers are done, also after a
+// panic or when the client has gone: charged as far as it fits, or given back.
+// The last call counts. An n below 0 is refused, or logged and ignored.
+//
+// Before the check it puts a context of its own into r, in place.
+func SetCost(r *http.Request, n int) {
+	rec, fresh := record.In(r.Context())
+	if fresh {
+		*r = *r.WithContext(rec)
+	}
+	rec.SetPrice(n)
+}

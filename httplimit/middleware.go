@@ -1,0 +1,127 @@
+package httplimit
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/internal/record"
+)
+
+// IdentifyFunc says who is asking. An Identity without a Key, or with one of
+// white space alone, is nobody, for whom [core.OnMissing] decides; an error is
+// answered 503 and charges nothing. It is called once a request for every
+// limiter, concurrently.
+type IdentifyFunc func(r *http.Request) (core.Identity, error)
+
+// New limits the handlers behind it by the plan that identify finds. An
+// allowed request carries rate headers before its handler runs; the handler of
+// a refused one never runs. It panics when a must-have is nil.
+func New(l *core.Limiter, identify IdentifyFunc, opts ...Option) func(http.Handler) http.Handler {
+	if l == nil || identify == nil {
+		panic("httplimit: New needs a limiter and an IdentifyFunc") //nolint:forbidigo // wiring fault, at start-up
+	}
+	m := &middleware{identify: identify, options: newOptions(opts)}
+	m.terms = record.Terms{
+		Limiter: l,
+		Headers: m.headers,
+		Fixed:   m.fixed,
+		Refund:  m.refund,
+		Options: m,
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.handle(w, r, next) })
+	}
+}
+
+// Decision is the latest decision about the request that ctx belongs to, after
+// a later limiter or a Cost; it is false when no limiter has decided.
+func Decision(ctx context.Context) (core.Decision, bool) {
+	return record.From(ctx).Decision()
+}
+
+type middleware struct {
+	identify IdentifyFunc
+	options
+	terms record.Terms
+}
+
+func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	rec, fresh := record.In(r.Context())
+	if fresh {
+		r = r.WithContext(rec)
+	}
+	if record.Preflight(r) || m.skip != nil && m.skip(r) {
+		rec.Skip()
+		next.ServeHTTP(w, r)
+		return
+	}
+	if d := m.decide(w, r, rec); !d.Allowed() {
+		m.refuse(w, r, d)
+		return
+	}
+	if m.refund != nil {
+		w = &statusWriter{ResponseWriter: w, record: rec}
+	}
+	if !rec.Own() {
+		next.ServeHTTP(w, r)
+		return
+	}
+	m.serve(w, r, rec, next)
+}
+
+// decide identifies the caller and charges the request.
+func (m *middleware) decide(w http.ResponseWriter, r *http.Request, rec *record.Record) core.Decision {
+	id, err := m.identify(r)
+	if err != nil {
+		return rec.Fail(&m.terms, err, w.Header())
+	}
+	if record.Nobody(id) {
+		id.Key = ""
+		if id.Addr == "" {
+			// A peer without an address, a Unix socket, is charged as one.
+			id.Addr, _ = ClientAddr(r, m.trusted, m.ipv6Bits)
+		}
+	}
+	return rec.Meet(&m.terms, id, m.price(r, rec), w.Header())
+}
+
+// price is what the request costs before its handler runs; below 0 when it was
+// set to something that is no price.
+func (m *middleware) price(r *http.Request, rec *record.Record) int {
+	if m.fixed {
+		return m.fixedCost
+	}
+	if n, ok := rec.Price(); ok {
+		return n
+	}
+	if m.cost != nil {
+		return m.cost(r)
+	}
+	return 1
+}
+
+// serve runs the handlers, and settles also when one of them panics.
+func (m *middleware) serve(w http.ResponseWriter, r *http.Request, rec *record.Record, next http.Handler) {
+	status := http.StatusInternalServerError
+	defer func() {
+		n, ok := rec.Price()
+		if n < 0 {
+			record.ReportInvalid(rec, "httplimit", n)
+			ok = false
+		}
+		rec.Settle(n, ok, status)
+	}()
+	next.ServeHTTP(w, r)
+	status = rec.Status()
+}
+
+// refuse ends the request with the options of this limiter.
+func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
+	if m.refused == nil {
+		Refuse(w, r, d)
+		return
+	}
+	RetryAfter(w.Header(), d)
+	m.refused(w, r, d)
+}
