@@ -5,6 +5,8 @@ import "time"
 // Clock tells the time. It must be safe for concurrent use. Package fakeclock
 // has one that tests move.
 type Clock interface {
+	// Now is the current time. Where it has a monotonic reading, spans are
+	// measured by that.
 	Now() time.Time
 }
 

@@ -104,10 +104,10 @@ func (d Decision) Settle(ctx context.Context, cost int) Decision {
 		}
 	}
 	res, err := l.store.Take(detach(ctx), d.request(Force, cost-d.Cost))
+	n.At = l.at(&res)
 	if err != nil {
 		n.Err = fmt.Errorf("storage error: %w", err)
 	} else {
-		n.At = l.at(&res)
 		n.read(&res)
 		if cost > d.Cost {
 			n.Cost = d.Cost + min(max(res.Charged, 0), cost-d.Cost)

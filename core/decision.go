@@ -11,6 +11,8 @@ import (
 // It can correct the charge that it stands for: [Decision.Raise] before the
 // work is done, [Decision.Settle] and [Decision.Refund] afterwards. Each
 // returns the corrected Decision, which replaces the old one.
+//
+//nolint:recvcheck // callers get copies; what fills a Decision needs the pointer
 type Decision struct {
 	// Outcome says why; obey [Decision.Allowed].
 	Outcome Outcome
@@ -36,9 +38,9 @@ type Decision struct {
 	// Err is what went wrong, for logs and never for clients; nil when nothing.
 	Err error
 
-	status   int16 // of a policy's refusal; 0: the outcome's own
-	unknown  bool  // Identity.Tier is not in the plans
-	answered bool  // the store judged it, so its charge can be corrected
+	status   int  // of a policy's refusal; 0: the outcome's own
+	unknown  bool // Identity.Tier is not in the plans
+	answered bool // the store judged it, so its charge can be corrected
 	checked  time.Duration
 	limiter  *Limiter
 	grant    *grant
@@ -60,7 +62,7 @@ func (d Decision) Status() int {
 	case d.Allowed():
 		return outcomes[Allowed].status
 	case d.status != 0:
-		return int(d.status)
+		return d.status
 	case int(d.Outcome) < len(outcomes):
 		return outcomes[d.Outcome].status
 	}

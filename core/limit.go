@@ -2,7 +2,6 @@ package core
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -56,10 +55,11 @@ func (l Limit) capacity() int64 {
 
 // tolerance is tau = T × burst, what a full bucket holds in time.
 func (l Limit) tolerance() int64 {
-	if hi, lo := bits.Mul64(uint64(l.emission()), uint64(l.capacity())); hi == 0 && lo <= uint64(maxDebt) {
-		return int64(lo)
+	step, capacity := l.emission(), l.capacity()
+	if capacity > maxDebt/step {
+		return maxDebt
 	}
-	return maxDebt
+	return step * capacity
 }
 
 // same tells whether both count in the same window of one bucket.

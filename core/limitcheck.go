@@ -1,9 +1,6 @@
 package core
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // fault tells what is wrong with l, and what would be right; "" when nothing is.
 func (l Limit) fault() string {
@@ -24,23 +21,37 @@ func (l Limit) fault() string {
 		return ""
 	}
 	step := l.emission()
-	// The rate that T really gives is window/(T·count) of the one asked for.
-	if granted := step * count; granted-window > granted/100 {
+	if !precise(step, count, window) {
 		return l.rateFault(step, window)
 	}
-	if hi, lo := bits.Mul64(uint64(step), uint64(l.Burst)); hi != 0 || lo > uint64(maxDebt) {
+	if int64(l.Burst) > maxDebt/step {
 		return fmt.Sprintf("burst %d takes longer than %v to come back, at most %d at this rate", l.Burst, micros64(maxDebt), maxDebt/step)
 	}
 	return ""
 }
 
-// rateFault names the nearest rates that whole microseconds can hold.
+// precise tells whether T keeps the rate to 1 %: what it really gives is
+// window/(T·count) of what was asked for.
+func precise(step, count, window int64) bool {
+	granted := step * count
+	return granted-window <= granted/100
+}
+
+// rateFault names the nearest rates that whole microseconds can hold. Both
+// searches end: one unit a window and one a microsecond are always precise.
 func (l Limit) rateFault(step, window int64) string {
 	per := windowText(l.Window)
-	slower := (window-1)/step + 1
+	rate := func(step int64) int64 { return (window-1)/step + 1 }
 	if step == 1 {
-		return fmt.Sprintf("%d/%s is faster than one a microsecond, at most %d/%s", l.Count, per, slower, per)
+		return fmt.Sprintf("%d/%s is faster than one a microsecond, at most %d/%s", l.Count, per, rate(1), per)
 	}
-	faster := (window-1)/(step-1) + 1
+	below, above := step, step-1
+	for !precise(below, rate(below), window) {
+		below++
+	}
+	for !precise(above, rate(above), window) {
+		above--
+	}
+	slower, faster := rate(below), rate(above)
 	return fmt.Sprintf("%d/%s cannot be kept to 1 %% in whole microseconds, the nearest are %d/%s and %d/%s", l.Count, per, slower, per, faster, per)
 }

@@ -112,8 +112,8 @@ func (l *Limiter) SetPlans(p Plans) error {
 // full buckets. It resolves id as Take does; an identity that no tier is
 // judged for is an error, an unlimited or blocked tier has nothing to forget.
 func (l *Limiter) Reset(ctx context.Context, id Identity) error {
-	var d Decision
-	if !l.resolve(&d, id) {
+	d := Decision{identity: id}
+	if !l.resolve(&d) {
 		return fmt.Errorf("core: reset: no tier is judged for this identity: %v", d.Outcome)
 	}
 	if d.grant.quota.kind != quotaLimited {
@@ -130,5 +130,5 @@ func (l *Limiter) sameStore(o *Limiter) bool {
 	if l.shared == o.shared {
 		return true
 	}
-	return reflect.TypeOf(l.store).Comparable() && reflect.TypeOf(l.store) == reflect.TypeOf(o.store) && l.store == o.store
+	return reflect.ValueOf(l.store).Comparable() && reflect.ValueOf(o.store).Comparable() && l.store == o.store
 }

@@ -64,7 +64,7 @@ func Apply(s *State, now time.Time, r Request) Result {
 	switch {
 	case r.Mode == Look, r.Mode == Charge && cost <= 0:
 	case r.Mode == Force:
-		res.Charged = s.force(accounts[:len(limits)], cost, mended)
+		res.Charged = s.force(accounts[:len(limits)], cost)
 	case res.Allowed:
 		res.Charged = r.Cost
 		s.adopt(accounts[:len(limits)])
@@ -86,7 +86,7 @@ func Apply(s *State, now time.Time, r Request) Result {
 }
 
 // force takes what fits, or gives back, and returns what every window took.
-func (s *State) force(accounts []account, cost int64, mended bool) int {
+func (s *State) force(accounts []account, cost int64) int {
 	if s.windows == nil && cost <= 0 {
 		return clampInt(cost) // nothing to give back
 	}

@@ -40,7 +40,7 @@ type Key struct {
 // Request is one question to a [Store].
 type Request struct {
 	Key      Key
-	Limits   []Limit // 1 to MaxLimits windows, all or none; read only
+	Limits   []Limit // 1 to MaxLimits windows, none twice, all or none; read only
 	Cost     int     // units: 1 for an ordinary request; below 0 only with Force
 	Mode     Mode
 	Degraded bool // corrects a charge that a fallback made; a plain store ignores it

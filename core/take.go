@@ -4,32 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // Take decides whether id may have cost units now, and charges them if so.
 // A cost of 0 is free and allowed even on an empty bucket; below 0 it is
 // [InvalidCost]; beyond what a full bucket holds it is [CostExceedsLimit], and
 // the store is not asked. When ctx has ended, the answer is [Canceled].
-func (l *Limiter) Take(ctx context.Context, id Identity, cost int) Decision {
-	var began time.Time
-	if len(l.observers) > 0 {
-		began = l.clock.Now()
+func (l *Limiter) Take(ctx context.Context, id Identity, cost int) (d Decision) {
+	if len(l.observers) == 0 {
+		l.judge(ctx, &d, &id, cost, Charge)
+		return d
 	}
-	var d Decision
-	l.judge(ctx, &d, id, cost, Charge)
-	if len(l.observers) > 0 {
-		l.tell(ctx, &d, false, began)
-	}
+	began := l.clock.Now()
+	l.judge(ctx, &d, &id, cost, Charge)
+	l.tell(ctx, &d, false, began)
 	return d
 }
 
 // Peek tells what [Limiter.Take] would answer. Nothing is charged or written
 // and no observer is told: Cost is 0, and the levels are as they stand. A caller
 // never seen before shows a full bucket.
-func (l *Limiter) Peek(ctx context.Context, id Identity, cost int) Decision {
-	var d Decision
-	l.judge(ctx, &d, id, cost, Look)
+func (l *Limiter) Peek(ctx context.Context, id Identity, cost int) (d Decision) {
+	l.judge(ctx, &d, &id, cost, Look)
 	d.answered = false
 	return d
 }
@@ -57,20 +53,21 @@ func (l *Limiter) Charged(d Decision, id Identity) bool {
 		return false
 	}
 	var o Decision
-	if !l.sameStore(d.limiter) || !l.resolve(&o, id) {
+	o.identity = id
+	if !l.sameStore(d.limiter) || !l.resolve(&o) {
 		return false
 	}
 	return o.key(l) == d.key(d.limiter) && (o.grant == d.grant || equalLimits(o.grant.limits, d.grant.limits))
 }
 
 // judge fills d: policies that need no store end early, then one store call.
-func (l *Limiter) judge(ctx context.Context, d *Decision, id Identity, cost int, mode Mode) {
-	d.limiter, d.identity, d.Asked = l, id, cost
+func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int, mode Mode) {
+	d.limiter, d.identity, d.Asked = l, *id, cost
 	if err := ctx.Err(); err != nil {
 		d.Outcome, d.Err, d.At = Canceled, err, l.clock.Now()
 		return
 	}
-	if !l.resolve(d, id) || !l.needsStore(d, cost) {
+	if !l.resolve(d) || !l.needsStore(d, cost) {
 		d.At = l.clock.Now()
 		return
 	}
@@ -92,11 +89,11 @@ func (l *Limiter) judge(ctx context.Context, d *Decision, id Identity, cost int,
 	}
 }
 
-// resolve finds whom to charge and under which tier. It is false when a policy
+// resolve finds under which tier to judge d.identity. It is false when a policy
 // has decided without one.
-func (l *Limiter) resolve(d *Decision, id Identity) bool {
+func (l *Limiter) resolve(d *Decision) bool {
 	plans := l.shared.plans.Load()
-	d.identity = id
+	id := &d.identity
 	if id.Key == "" {
 		return l.obey(d, plans, l.onMissing, Missing, AllowedMissing)
 	}
@@ -132,7 +129,7 @@ func (l *Limiter) obey(d *Decision, plans *snapshot, p Policy, refused, allowed 
 	case policyTier:
 		d.Tier = p.tier
 	case policyDeny:
-		d.status = int16(p.status)
+		d.status = p.status
 	case policyUnset:
 	}
 	d.grant = plans.tiers[d.Tier]
@@ -172,7 +169,7 @@ func (l *Limiter) storageFailed(ctx context.Context, d *Decision, err error) {
 		d.Outcome = AllowedOnStorageError
 	default:
 		d.refuse(StorageFailed)
-		d.status = int16(l.onStorageError.status)
+		d.status = l.onStorageError.status
 	}
 }
 
@@ -183,7 +180,7 @@ func (l *Limiter) stamp(d *Decision, res *Result) {
 	own := res.Now
 	// A reading of this machine's monotonic clock, which the store has just
 	// made, saves a second one.
-	if !l.system || own.Round(0) == own { //nolint:revive,staticcheck // Equal is blind to the monotonic reading
+	if !l.system || own.Round(0) == own { //nolint:staticcheck // Equal is blind to the monotonic reading
 		own = l.clock.Now()
 		if d.At.IsZero() {
 			d.At = own

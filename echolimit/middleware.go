@@ -44,9 +44,10 @@ func Decision(c echo.Context) (core.Decision, bool) {
 }
 
 type middleware struct {
-	identify IdentifyFunc
 	options
-	terms record.Terms
+
+	identify IdentifyFunc
+	terms    record.Terms
 }
 
 func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {

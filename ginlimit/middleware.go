@@ -41,9 +41,10 @@ func Decision(c *gin.Context) (core.Decision, bool) {
 }
 
 type middleware struct {
-	identify IdentifyFunc
 	options
-	terms record.Terms
+
+	identify IdentifyFunc
+	terms    record.Terms
 }
 
 func (m *middleware) handle(c *gin.Context) {

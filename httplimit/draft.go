@@ -105,8 +105,8 @@ func (p namedPolicy) window() time.Duration {
 	if p.limit.Algorithm != core.GCRA {
 		return p.limit.Window
 	}
-	unit := (p.limit.Window/time.Microsecond-1)/time.Duration(p.limit.Count) + 1 // T in µs, rounded up
-	return unit * time.Microsecond * time.Duration(p.limit.Burst)
+	unit := (p.limit.Window.Microseconds()-1)/int64(p.limit.Count) + 1 // T, rounded up
+	return time.Duration(unit*int64(p.limit.Burst)) * time.Microsecond
 }
 
 // appendItem appends name as a structured field's string (RFC 9651 4.1.6),

@@ -94,3 +94,13 @@ func secondsCeil(d time.Duration) int64 {
 	}
 	return s
 }
+
+// ExposedHeaders is what a browser has to be told in
+// Access-Control-Expose-Headers before a script may read the headers that this
+// package writes. It is a fresh slice at each call.
+func ExposedHeaders() []string {
+	return []string{
+		"Retry-After", "RateLimit", "RateLimit-Policy",
+		"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+	}
+}

@@ -41,9 +41,10 @@ func Decision(ctx context.Context) (core.Decision, bool) {
 }
 
 type middleware struct {
-	identify IdentifyFunc
 	options
-	terms record.Terms
+
+	identify IdentifyFunc
+	terms    record.Terms
 }
 
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -14,6 +14,7 @@ import (
 // for by type.
 type statusWriter struct {
 	http.ResponseWriter
+
 	record *record.Record
 }
 

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func (b *bucket) do(now int64, r *core.Request) core.Result {
 func (b *bucket) expires() int64 {
 	t := b.state.Expires()
 	if t.IsZero() {
-		return minMoment
+		return math.MinInt64
 	}
-	return clampMoment(t.UnixMicro())
+	return t.UnixMicro()
 }

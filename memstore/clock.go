@@ -36,7 +36,7 @@ func (k *timekeeper) begin() {
 func (k *timekeeper) now() (int64, time.Time) {
 	if k.clock != nil {
 		t := k.clock.Now()
-		return clampMoment(t.UnixMicro()), t
+		return t.UnixMicro(), t
 	}
 	elapsed := time.Since(k.base)
 	w := k.wall.Load()

@@ -68,7 +68,7 @@ func (sh *shard) sampleCells(t *table, seed uint64, now int64, best *candidate) 
 			continue
 		}
 		w := c.word.Load()
-		next := candidate{expires: tatOf(w), exhausted: w&exhaustedBit != 0 && tatOf(w) > now, cell: int(i), word: w}
+		next := candidate{expires: tatOf(w), exhausted: w&exhaustedBit != 0 && tatOf(w) > clampMoment(now), cell: int(i), word: w}
 		if seen == 0 || next.before(best) {
 			*best = next
 		}

@@ -17,6 +17,7 @@ import (
 // supports every algorithm and set of windows.
 type Store struct {
 	timekeeper
+
 	seedA, seedB maphash.Seed
 	maxKeys      int64
 	shards       []shard
@@ -68,7 +69,7 @@ func (s *Store) Take(_ context.Context, r core.Request) (core.Result, error) {
 	f := s.fingerprint(&r.Key)
 	var res core.Result
 	if len(r.Limits) == 1 && r.Limits[0].Algorithm == core.GCRA {
-		res = s.takeCell(f, now, &r)
+		res = s.takeCell(f, clampMoment(now), &r)
 	} else {
 		res = s.takeBucket(f.withSet(r.Limits), now, &r)
 	}

@@ -120,7 +120,7 @@ func (s *Store) sweepCell(sh *shard, t *table, i int, now int64) bool {
 		return true
 	}
 	word := c.word.Load()
-	if tatOf(word) > now {
+	if tatOf(word) > clampMoment(now) {
 		lower(&s.sweeper.soonest, tatOf(word))
 		return true
 	}

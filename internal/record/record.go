@@ -21,6 +21,7 @@ type Terms struct {
 // Meeting is one limiter's decision about the request.
 type Meeting struct {
 	*Terms
+
 	Decision core.Decision
 }
 
@@ -32,7 +33,7 @@ type Meeting struct {
 // limiters and prices do; the other guards what a handler or an observer reads
 // and notes, and is never held while either is called.
 type Record struct {
-	context.Context
+	context.Context //nolint:containedctx // it is the context, with one value more
 
 	flow     sync.Mutex
 	finished bool     // refused or settled: nothing is corrected any more
