@@ -30,6 +30,15 @@ type Limit struct {
 	Burst     int           // units at once, at least 1: 10; the same as Count for FixedWindow and SlidingLog
 }
 
+// Emission is T of a [GCRA] window: how long one unit takes to come back, in
+// whole microseconds and rounded up, so that no store is looser than the plan.
+// 10 a minute: 6 s. It is for stores.
+func (l Limit) Emission() time.Duration { return micros64(l.emission()) }
+
+// Tolerance is T × Burst of a [GCRA] window, what a full bucket holds in time:
+// 60 s for 10 a minute. It is for stores.
+func (l Limit) Tolerance() time.Duration { return micros64(l.tolerance()) }
+
 // micros is the window in microseconds, rounded up, at least 1.
 func (l Limit) micros() int64 {
 	w := int64(l.Window)

@@ -159,6 +159,10 @@ func (s *State) reckon(accounts []account) {
 	for i := range accounts {
 		_, reset := accounts[i].level()
 		s.expires = max(s.expires, accounts[i].now+reset)
+		if accounts[i].algorithm == FixedWindow {
+			// One that a clock's jitter put ahead is not as good as fresh before it begins.
+			s.expires = max(s.expires, accounts[i].fixed.start)
+		}
 	}
 }
 

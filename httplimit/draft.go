@@ -105,8 +105,7 @@ func (p namedPolicy) window() time.Duration {
 	if p.limit.Algorithm != core.GCRA {
 		return p.limit.Window
 	}
-	unit := (p.limit.Window.Microseconds()-1)/int64(p.limit.Count) + 1 // T, rounded up
-	return time.Duration(unit*int64(p.limit.Burst)) * time.Microsecond
+	return p.limit.Tolerance()
 }
 
 // appendItem appends name as a structured field's string (RFC 9651 4.1.6),
