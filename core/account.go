@@ -7,6 +7,7 @@ type account struct {
 	now       int64
 	length    int64
 	window    *window // nil while the state is fresh
+	twin      int     // 1 + the index of an earlier account of the same window, which has it; 0: none
 	gcra      gcra
 	fixed     fixedWindow
 	log       slidingLog

@@ -54,7 +54,7 @@ func (s *slidingLog) wait(cost int64) int64 {
 // settle writes the mend and drops what has left, so that the log holds just
 // what is inside the window.
 func (s *slidingLog) settle() {
-	s.log.drop(s.log.after(s.now - s.length))
+	s.log.drop(s.first)
 	s.first = 0
 	if !s.mended {
 		return

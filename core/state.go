@@ -51,6 +51,7 @@ func Apply(s *State, now time.Time, r Request) Result {
 	for i, l := range limits {
 		a := &accounts[i]
 		a.open(l, at, s.find(l, len(limits)))
+		a.twin = 1 + twinOf(accounts[:i], l)
 		mended = mended || a.mended()
 		if r.Mode == Force {
 			continue
@@ -69,7 +70,9 @@ func Apply(s *State, now time.Time, r Request) Result {
 		res.Charged = r.Cost
 		s.adopt(accounts[:len(limits)])
 		for i := range limits {
-			accounts[i].charge(cost)
+			if accounts[i].twin == 0 {
+				accounts[i].charge(cost)
+			}
 		}
 		s.save(accounts[:len(limits)])
 	case mended:
@@ -77,7 +80,10 @@ func Apply(s *State, now time.Time, r Request) Result {
 		s.mend(accounts[:len(limits)])
 	}
 
-	for i := range limits {
+	for i, l := range limits {
+		if twin := accounts[i].twin; twin != 0 {
+			accounts[i].open(l, at, accounts[twin-1].window)
+		}
 		remaining, reset := accounts[i].level()
 		res.Levels[i].Remaining = clampInt(remaining)
 		res.Levels[i].ResetAfter = micros64(reset)
@@ -93,6 +99,9 @@ func (s *State) force(accounts []account, cost int64) int {
 	s.adopt(accounts)
 	taken := cost
 	for i := range accounts {
+		if accounts[i].twin != 0 {
+			continue
+		}
 		if cost >= 0 {
 			taken = min(taken, accounts[i].force(cost))
 		} else {
@@ -101,6 +110,17 @@ func (s *State) force(accounts []account, cost int64) int {
 	}
 	s.save(accounts)
 	return clampInt(taken)
+}
+
+// twinOf finds the account of the same window. [New] refuses a window that is
+// there twice; whoever asks a store for one all the same has it charged once.
+func twinOf(accounts []account, l Limit) int {
+	for i := range accounts {
+		if accounts[i].algorithm == l.Algorithm && accounts[i].length == l.micros() {
+			return i
+		}
+	}
+	return -1
 }
 
 // find returns the window that l counts in; nil while it is fresh.
@@ -138,7 +158,7 @@ func (s *State) adopt(accounts []account) {
 // mend writes the accounts that a clock set back has changed, and no other.
 func (s *State) mend(accounts []account) {
 	for i := range accounts {
-		if accounts[i].mended() {
+		if accounts[i].mended() && accounts[i].twin == 0 {
 			accounts[i].save()
 		}
 	}
@@ -148,7 +168,9 @@ func (s *State) mend(accounts []account) {
 // save writes every account into its window.
 func (s *State) save(accounts []account) {
 	for i := range accounts {
-		accounts[i].save()
+		if accounts[i].twin == 0 {
+			accounts[i].save()
+		}
 	}
 	s.reckon(accounts)
 }
@@ -157,6 +179,9 @@ func (s *State) save(accounts []account) {
 func (s *State) reckon(accounts []account) {
 	s.expires = math.MinInt64
 	for i := range accounts {
+		if accounts[i].twin != 0 {
+			continue
+		}
 		_, reset := accounts[i].level()
 		s.expires = max(s.expires, accounts[i].now+reset)
 		if accounts[i].algorithm == FixedWindow {

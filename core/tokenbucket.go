@@ -23,7 +23,7 @@ func TokenBucket(capacity int, refillPerSecond float64) Quota {
 // fraction is the ratio of the smallest whole numbers that gives rate. It walks
 // the continued fraction of rate; the last partial quotient is then lowered as
 // far as the ratio stays the same, because a smaller one may do as well.
-func fraction(rate float64) (n, seconds int, ok bool) {
+func fraction(rate float64) (n int, seconds int64, ok bool) {
 	const most = float64(maxDebt / int64(time.Second/time.Microsecond)) // seconds in the longest window
 	var (
 		n0, n1 = 0.0, 1.0
@@ -36,18 +36,15 @@ func fraction(rate float64) (n, seconds int, ok bool) {
 			return 0, 0, false
 		}
 		if (n1*whole+n0)/(d1*whole+d0) == rate {
-			low, high := 1.0, max(whole, 1)
-			for low < high {
-				if mid := math.Floor((low + high) / 2); (n1*mid+n0)/(d1*mid+d0) == rate {
-					high = mid
+			for low := int64(1); low < int64(whole); {
+				middle := low + (int64(whole)-low)/2
+				if w := float64(middle); (n1*w+n0)/(d1*w+d0) == rate {
+					whole = w
 				} else {
-					low = mid + 1
+					low = middle + 1
 				}
 			}
-			if whole >= 1 {
-				whole = high
-			}
-			return int(n1*whole + n0), int(d1*whole + d0), true
+			return int(n1*whole + n0), int64(d1*whole + d0), true
 		}
 		n0, n1 = n1, n1*whole+n0
 		d0, d1 = d1, d1*whole+d0
