@@ -21,10 +21,7 @@ func (d Decision) Raise(ctx context.Context, cost int) Decision {
 	n := d
 	n.Asked = cost
 	n.Shadowed = false
-	if err := ctx.Err(); err != nil {
-		n.Err = err
-		n.refuse(Canceled)
-	} else if l.needsStore(&n, cost) {
+	if l.needsStore(ctx, &n, cost) {
 		res, err := l.store.Take(ctx, d.request(Charge, cost-d.Cost))
 		n.At = l.at(&res)
 		switch {

@@ -9,7 +9,8 @@ import (
 // Take decides whether id may have cost units now, and charges them if so.
 // A cost of 0 is free and allowed even on an empty bucket; below 0 it is
 // [InvalidCost]; beyond what a full bucket holds it is [CostExceedsLimit], and
-// the store is not asked. When ctx has ended, the answer is [Canceled].
+// the store is not asked. When ctx has ended before the store would be asked,
+// the answer is [Canceled].
 func (l *Limiter) Take(ctx context.Context, id Identity, cost int) (d Decision) {
 	if len(l.observers) == 0 {
 		l.judge(ctx, &d, &id, cost, Charge)
@@ -49,7 +50,7 @@ func (l *Limiter) Fail(ctx context.Context, err error) Decision {
 // under equal limits, so that it would charge one request twice. It is false
 // when d was refused, failed open, came from Peek or asked no store.
 func (l *Limiter) Charged(d Decision, id Identity) bool {
-	if !d.answered || !d.Allowed() || d.Outcome == AllowedOnStorageError {
+	if !d.answered || !d.Allowed() {
 		return false
 	}
 	var o Decision
@@ -63,11 +64,7 @@ func (l *Limiter) Charged(d Decision, id Identity) bool {
 // judge fills d: policies that need no store end early, then one store call.
 func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int, mode Mode) {
 	d.limiter, d.identity, d.Asked = l, *id, cost
-	if err := ctx.Err(); err != nil {
-		d.Outcome, d.Err, d.At = Canceled, err, l.clock.Now()
-		return
-	}
-	if !l.resolve(d) || !l.needsStore(d, cost) {
+	if !l.resolve(d) || !l.needsStore(ctx, d, cost) {
 		d.At = l.clock.Now()
 		return
 	}
@@ -137,8 +134,9 @@ func (l *Limiter) obey(d *Decision, plans *snapshot, p Policy, refused, allowed 
 	return d.grant != nil
 }
 
-// needsStore is false when the quota or the cost alone decides.
-func (l *Limiter) needsStore(d *Decision, cost int) bool {
+// needsStore is false when the quota or the cost alone decides, or nobody waits
+// for the answer any more.
+func (l *Limiter) needsStore(ctx context.Context, d *Decision, cost int) bool {
 	switch g := d.grant; {
 	case g.quota.kind == quotaUnlimited:
 		d.Outcome = AllowedUnlimited
@@ -151,7 +149,12 @@ func (l *Limiter) needsStore(d *Decision, cost int) bool {
 		d.refuse(CostExceedsLimit)
 		d.Limit = tightest(g.limits)
 	default:
-		return true
+		err := ctx.Err()
+		if err != nil {
+			d.refuse(Canceled)
+			d.Err = err
+		}
+		return err == nil
 	}
 	return false
 }

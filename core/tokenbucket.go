@@ -8,7 +8,8 @@ import (
 // TokenBucket grants the same as a token bucket: capacity units at once, and
 // refillPerSecond come back every second. It is Per(n, w).WithBurst(capacity)
 // with the smallest whole n and whole seconds w that give the rate: 0.5 is 1
-// per 2 s, 2.5 is 5 per 2 s. NaN, infinities and rates of 0 or less are faults.
+// per 2 s, 2.5 is 5 per 2 s; a rate that no such ratio gives is met to nine
+// digits. NaN, infinities and rates of 0 or less are faults.
 func TokenBucket(capacity int, refillPerSecond float64) Quota {
 	if math.IsNaN(refillPerSecond) || math.IsInf(refillPerSecond, 0) || refillPerSecond <= 0 {
 		return Quota{kind: quotaLimited}.fault("refill of %v a second, must be greater than 0 and finite", refillPerSecond)
@@ -33,7 +34,10 @@ func fraction(rate float64) (n int, seconds int64, ok bool) {
 	for range 64 {
 		whole := math.Floor(rest)
 		if n1*whole+n0 > float64(maxCount) || n1*whole+n0 > math.MaxInt || d1*whole+d0 > most {
-			return 0, 0, false
+			// No ratio in range gives it to the last bit; the last one that was may
+			// be as near as makes no difference.
+			near := d1 > 0 && math.Abs(n1/d1-rate) <= rate*1e-9
+			return int(n1), int64(d1), near
 		}
 		if (n1*whole+n0)/(d1*whole+d0) == rate {
 			for low := int64(1); low < int64(whole); {
