@@ -53,7 +53,7 @@ type middleware struct {
 func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
 	rec, fresh := record.In(c.Request().Context())
 	if fresh {
-		c.SetRequest(c.Request().WithContext(rec))
+		c.SetRequest(rec.Enter(c.Request()))
 	}
 	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
 		rec.Skip()
@@ -118,15 +118,13 @@ func (m *middleware) serve(c echo.Context, rec *record.Record, next echo.Handler
 // statusOf is what the handlers answer with; an error becomes a response only
 // later, in Echo's error handler.
 func statusOf(c echo.Context, err error) int {
-	var he *echo.HTTPError
-	switch {
-	case err == nil:
+	if err == nil {
 		return c.Response().Status
-	case errors.As(err, &he):
-		return he.Code
-	default:
-		return http.StatusInternalServerError
 	}
+	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
+		return he.Code
+	}
+	return http.StatusInternalServerError
 }
 
 // refuse ends the request with the options of this limiter.

@@ -50,7 +50,7 @@ type middleware struct {
 func (m *middleware) handle(c *gin.Context) {
 	rec, fresh := record.In(c.Request.Context())
 	if fresh {
-		c.Request = c.Request.WithContext(rec)
+		c.Request = rec.Enter(c.Request)
 	}
 	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
 		rec.Skip()

@@ -37,9 +37,9 @@ func client(r *http.Request, peer netip.Addr, trusted []netip.Prefix) netip.Addr
 	}
 	last := peer
 	for _, line := range slices.Backward(r.Header["X-Forwarded-For"]) {
-		for line != "" {
+		for more := strings.TrimSpace(line) != ""; more; {
 			var entry string
-			line, entry = cutLast(line)
+			line, entry, more = cutLast(line)
 			addr, ok := parseAddr(strings.TrimSpace(entry))
 			if !ok {
 				return peer
@@ -54,11 +54,11 @@ func client(r *http.Request, peer netip.Addr, trusted []netip.Prefix) netip.Addr
 }
 
 // cutLast splits the last entry off a comma list.
-func cutLast(list string) (before, last string) {
+func cutLast(list string) (before, last string, more bool) {
 	if i := strings.LastIndexByte(list, ','); i >= 0 {
-		return list[:i], list[i+1:]
+		return list[:i], list[i+1:], true
 	}
-	return "", list
+	return "", list, false
 }
 
 // parseAddr reads an address with or without a port, brackets or zone.

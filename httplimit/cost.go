@@ -26,7 +26,7 @@ func Cost(n int) func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			rec, fresh := record.In(r.Context())
 			if fresh {
-				r = r.WithContext(rec)
+				r = rec.Enter(r)
 			}
 			rec.SetPrice(n)
 			if rec.Heeds() {

@@ -108,19 +108,28 @@ func (p namedPolicy) window() time.Duration {
 	return p.limit.Tolerance()
 }
 
-// appendItem appends name as a structured field's string (RFC 9651 4.1.6),
-// which is ASCII: other bytes are percent-encoded.
-func appendItem(b []byte, name string) []byte {
-	b = append(b, '"')
+// percentEncode makes name fit a structured field's string, which is ASCII
+// without control characters (RFC 9651 3.3.3).
+func percentEncode(name string) string {
+	var b []byte
 	for i := range len(name) {
-		switch c := name[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < 0x20 || c > 0x7e || c == '%':
+		if c := name[i]; c < 0x20 || c > 0x7e || c == '%' {
 			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
-		default:
+		} else {
 			b = append(b, c)
 		}
+	}
+	return string(b)
+}
+
+// appendItem appends name as a structured field's string (RFC 9651 4.1.6).
+func appendItem(b []byte, name string) []byte {
+	b = append(b, '"')
+	for _, c := range []byte(percentEncode(name)) {
+		if c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, c)
 	}
 	return append(b, '"')
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unsafe"
 
 	"github.com/tierlimit/tierlimit/core"
 )
@@ -45,19 +46,28 @@ func XRateLimitDelta(h http.Header, d core.Decision) {
 
 // threeHeaders writes the X-RateLimit headers of d.
 func threeHeaders(h http.Header, d core.Decision, reset int64) {
-	var buf [64]byte
-	b := strconv.AppendInt(buf[:0], int64(d.Limit.Burst), 10)
-	limit := len(b)
-	b = strconv.AppendInt(b, int64(d.Level.Remaining), 10)
-	remaining := len(b)
-	b = strconv.AppendInt(b, reset, 10)
+	n := &numbers{}
+	h[headerLimit] = n.value(int64(d.Limit.Burst))
+	h[headerRemaining] = n.value(int64(d.Level.Remaining))
+	h[headerReset] = n.value(reset)
+}
 
-	// One string and one slice for all three, instead of one each.
-	text := string(b)
-	values := []string{text[:limit], text[limit:remaining], text[remaining:]}
-	h[headerLimit] = values[0:1:1]
-	h[headerRemaining] = values[1:2:2]
-	h[headerReset] = values[2:3:3]
+// numbers holds the values of up to three headers and their text, so that they
+// are one allocation instead of two each.
+type numbers struct {
+	values [3]string
+	used   int
+	text   [3 * 20]byte // 20: the digits and sign of an int64
+	end    int
+}
+
+// value is n as the only value of a header.
+func (s *numbers) value(n int64) []string {
+	b := strconv.AppendInt(s.text[s.end:s.end], n, 10)
+	s.end += len(b)
+	s.values[s.used] = unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // no byte of it is written again
+	s.used++
+	return s.values[s.used-1 : s.used : s.used]
 }
 
 // None writes no header. Refusals still carry Retry-After.
@@ -80,6 +90,9 @@ func tells(d core.Decision) bool {
 func unixCeil(at time.Time, after time.Duration) int64 {
 	t := at.Add(after)
 	s := t.Unix()
+	if after > 0 && s < at.Unix() {
+		return math.MaxInt64 // past the end of time
+	}
 	if t.Nanosecond() > 0 && s < math.MaxInt64 {
 		s++
 	}

@@ -50,7 +50,7 @@ type middleware struct {
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	rec, fresh := record.In(r.Context())
 	if fresh {
-		r = r.WithContext(rec)
+		r = rec.Enter(r)
 	}
 	if record.Preflight(r) || m.skip != nil && m.skip(r) {
 		rec.Skip()

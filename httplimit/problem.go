@@ -23,18 +23,18 @@ const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exc
 // Other refusals have the type about:blank and the status's text as the title.
 func Problem(w http.ResponseWriter, r *http.Request, d core.Decision) {
 	status := Status(d)
-	write(w, r, d, problemType, status, func() string { return problem(d, status) })
+	write(w, r, d, problemType, status, problem)
 }
 
-func problem(d core.Decision, status int) string {
+func problem(b []byte, d core.Decision, status int) []byte {
 	if d.Outcome == core.OverQuota {
-		return quotaProblem(d, status)
+		return quotaProblem(b, d, status)
 	}
 	title := http.StatusText(status)
 	if title == "" {
 		title = "Request denied"
 	}
-	b := append([]byte(nil), `{"type":"about:blank","title":`...)
+	b = append(b, `{"type":"about:blank","title":`...)
 	b = appendJSON(b, title)
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
@@ -46,12 +46,12 @@ func problem(d core.Decision, status int) string {
 		b = append(b, `,"limit":`...)
 		b = strconv.AppendInt(b, int64(d.Limit.Burst), 10)
 	}
-	return string(append(b, '}'))
+	return append(b, '}')
 }
 
-func quotaProblem(d core.Decision, status int) string {
+func quotaProblem(b []byte, d core.Decision, status int) []byte {
 	wait := strconv.FormatInt(retryAfter(d), 10)
-	b := append([]byte(nil), `{"type":"`+quotaExceeded+`","title":"Quota exceeded","status":`...)
+	b = append(b, `{"type":"`+quotaExceeded+`","title":"Quota exceeded","status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, `,"detail":`...)
 	b = appendJSON(b, "The rate limit of tier "+strconv.Quote(d.Tier)+" is exceeded; retry in "+wait+" s.")
@@ -65,9 +65,9 @@ func quotaProblem(d core.Decision, status int) string {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendJSON(b, policy.name)
+		b = appendJSON(b, percentEncode(policy.name)) // as Draft writes it
 	}
 	b = append(b, `],"retry_after":`...)
 	b = append(b, wait...)
-	return string(append(b, '}'))
+	return append(b, '}')
 }

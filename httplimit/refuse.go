@@ -2,9 +2,9 @@ package httplimit
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/tierlimit/tierlimit/core"
 )
@@ -25,7 +25,7 @@ var jsonType = []string{"application/json"}
 // is in none of them.
 func Refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
 	status := Status(d)
-	write(w, r, d, jsonType, status, func() string { return refusal(d, status) })
+	write(w, r, d, jsonType, status, refusal)
 }
 
 // Status is the HTTP status of the refusal d: d.Status(), but 413 and 400 for
@@ -40,8 +40,12 @@ func Status(d core.Decision) int {
 	return d.Status()
 }
 
+// bodies are buffers for refusals; a ResponseWriter keeps no byte of what it
+// is given.
+var bodies = sync.Pool{New: func() any { return new(make([]byte, 0, 512)) }}
+
 // write sends a refusal.
-func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType []string, status int, body func() string) {
+func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType []string, status int, body func([]byte, core.Decision, int) []byte) {
 	h := w.Header()
 	RetryAfter(h, d)
 	if d.Outcome == core.Canceled {
@@ -50,10 +54,14 @@ func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType 
 	}
 	h["Content-Type"] = contentType
 	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		// A client that is gone by now is nobody to tell an error to.
-		_, _ = io.WriteString(w, body())
+	if r.Method == http.MethodHead {
+		return
 	}
+	buf, _ := bodies.Get().(*[]byte)
+	*buf = body((*buf)[:0], d, status)
+	// A client that is gone by now is nobody to tell an error to.
+	_, _ = w.Write(*buf)
+	bodies.Put(buf)
 }
 
 // RetryAfter sets the Retry-After header of a refusal that waiting helps with:
@@ -62,16 +70,15 @@ func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType 
 // WithRefused runs. For any other decision it does nothing.
 func RetryAfter(h http.Header, d core.Decision) {
 	if d.Outcome == core.OverQuota && !d.Allowed() {
-		h[headerRetryAfter] = []string{strconv.FormatInt(retryAfter(d), 10)}
+		h[headerRetryAfter] = (&numbers{}).value(retryAfter(d))
 	}
 }
 
 func retryAfter(d core.Decision) int64 { return max(secondsCeil(d.Level.RetryAfter), 1) }
 
-// refusal is the JSON body of d.
-func refusal(d core.Decision, status int) string {
-	var buf [192]byte
-	b := append(buf[:0], `{"error":`...)
+// refusal appends the JSON body of d.
+func refusal(b []byte, d core.Decision, status int) []byte {
+	b = append(b, `{"error":`...)
 	switch {
 	case d.Outcome == core.OverQuota:
 		b = append(b, `"rate limit exceeded","tier":`...)
@@ -96,5 +103,5 @@ func refusal(d core.Decision, status int) string {
 	default:
 		b = appendJSON(b, http.StatusText(status))
 	}
-	return string(append(b, '}'))
+	return append(b, '}')
 }

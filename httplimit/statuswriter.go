@@ -37,8 +37,11 @@ func (w *statusWriter) Flush() { _ = w.FlushError() }
 
 // FlushError is Flush for [http.ResponseController].
 func (w *statusWriter) FlushError() error {
-	w.record.SetStatus(http.StatusOK)
-	return http.NewResponseController(w.ResponseWriter).Flush()
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	if err == nil {
+		w.record.SetStatus(http.StatusOK)
+	}
+	return err
 }
 
 // Hijack takes the connection over; see [http.Hijacker].

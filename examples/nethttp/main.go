@@ -3,6 +3,8 @@
 //
 //	go run ./examples/nethttp
 //	curl -i -H 'X-Api-Key: key_ana' localhost:3000/data
+//
+// With -redis 127.0.0.1:6379 all instances share one limit.
 package main
 
 import (
@@ -14,9 +16,12 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/redis/rueidis"
+
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/httplimit"
 	"github.com/tierlimit/tierlimit/memstore"
+	"github.com/tierlimit/tierlimit/redisstore"
 )
 
 // plans is what is sold.
@@ -44,14 +49,27 @@ var prices = map[string]int{
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:3000", "address to listen on")
+	redis := flag.String("redis", "", "address of the Redis to share limits through; empty: limits of this process alone")
 	flag.Parse()
 
-	api, err := newAPI(memstore.New(), os.Stderr)
+	store, err := openStore(*redis)
+	if err != nil {
+		log.Fatal(err)
+	}
+	api, err := newAPI(store, os.Stderr)
 	if err != nil {
 		log.Fatal(err)
 	}
 	log.Printf("listening on http://%s", *addr)
 	log.Fatal(http.ListenAndServe(*addr, api))
+}
+
+// openStore keeps buckets in Redis, which may still be down, or in this process.
+func openStore(redis string) (core.Store, error) {
+	if redis == "" {
+		return memstore.New(), nil
+	}
+	return redisstore.Open(rueidis.ClientOption{InitAddress: []string{redis}})
 }
 
 // newAPI is the service over a store; unknown plans are told to warnings.

@@ -51,6 +51,12 @@ func TestEveryBlockOfTheReadmeCompiles(t *testing.T) {
 	}
 }
 
+func TestReadmeStoreOpensWithoutRedis(t *testing.T) {
+	t.Parallel()
+	_, err := shared(core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}})
+	require.NoError(t, err)
+}
+
 func TestReadmeServicesAnswer(t *testing.T) {
 	gin.SetMode(gin.TestMode)
 	limiter, err := core.New(memstore.New(), core.Plans{

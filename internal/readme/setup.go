@@ -6,12 +6,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/labstack/echo/v4"
+	"github.com/redis/rueidis"
 
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/echolimit"
 	"github.com/tierlimit/tierlimit/ginlimit"
 	"github.com/tierlimit/tierlimit/httplimit"
 	"github.com/tierlimit/tierlimit/memstore"
+	"github.com/tierlimit/tierlimit/redisstore"
 )
 
 func setup() (http.Handler, error) {
@@ -41,6 +43,15 @@ func otherStacks(limiter *core.Limiter, mux *http.ServeMux) (*echo.Echo, http.Ha
 
 	handler := httplimit.New(limiter, identifyHTTP)(mux)
 	return e, handler
+}
+
+func shared(plans core.Plans) (*core.Limiter, error) {
+	store, err := redisstore.Open(rueidis.ClientOption{InitAddress: []string{"127.0.0.1:6379"}})
+	if err != nil {
+		return nil, err
+	}
+	limiter, err := core.New(store, plans)
+	return limiter, err
 }
 
 func formats(limiter *core.Limiter, mux *http.ServeMux) http.Handler {

@@ -25,22 +25,29 @@ func (r *Record) hide(h http.Header) {
 // then the least remaining, then the earlier.
 func (r *Record) show(h http.Header) {
 	for m := range r.meetings {
-		if r.shown == nil || room(m.Decision) < room(r.shown.Decision) {
+		if r.shown == nil || room(m) < room(r.shown) {
 			r.shown = m
 		}
 	}
 	r.shown.Headers(h, r.shown.Decision)
 }
 
-// room ranks decisions by strictness. One that no window was judged for is the
-// least strict.
-func room(d core.Decision) int {
-	switch {
+// room ranks decisions by strictness. The least strict are those that no window
+// was judged for, and those of a limiter that was told to write no headers: it
+// must not keep another's away.
+func room(m *Meeting) int {
+	switch d := &m.Decision; {
 	case !d.Allowed():
 		return -1
-	case d.Outcome == core.Allowed && d.Enforced():
+	case d.Outcome == core.Allowed && d.Enforced() && m.writes():
 		return d.Level.Remaining
 	default:
 		return math.MaxInt
 	}
+}
+
+func (m *Meeting) writes() bool {
+	written := http.Header{}
+	m.Headers(written, m.Decision)
+	return len(written) > 0
 }

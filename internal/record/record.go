@@ -41,7 +41,8 @@ type Record struct {
 	skipped  bool     // a limiter let it pass unlimited on purpose
 	shown    *Meeting // whose headers stand
 	further  []*Meeting
-	first    Meeting // in place: there is seldom another
+	first    Meeting      // in place: there is seldom another
+	request  http.Request // in place too, see Enter
 
 	mu     sync.Mutex
 	latest *Meeting
@@ -73,6 +74,13 @@ func In(ctx context.Context) (r *Record, fresh bool) {
 		return r, false
 	}
 	return &Record{Context: ctx}, true
+}
+
+// Enter returns r with the record as its context. The record of a request that
+// came without one holds the copy of it, which saves an allocation.
+func (r *Record) Enter(req *http.Request) *http.Request {
+	r.request = *req.WithContext(r)
+	return &r.request
 }
 
 // Own is true for the first caller: it settles when the handlers are done.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package echolimit_test
+
+const raceDetector = false
