@@ -31,7 +31,7 @@ func Cost(n int) echo.MiddlewareFunc {
 	var once sync.Once
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			c.Set(CostKey, n)
+			SetCost(c, n)
 			if rec := record.From(c.Request().Context()); rec.Heeds() {
 				return raise(c, rec, n, next)
 			}
@@ -65,10 +65,19 @@ func raise(c echo.Context, rec *record.Record, n int, next echo.HandlerFunc) err
 // The last call counts. An n below 0 is refused, or logged and ignored.
 func SetCost(c echo.Context, n int) {
 	c.Set(CostKey, n)
-	if rec := record.From(c.Request().Context()); rec != nil && n >= 0 {
+	c.Set(notedKey, n)
+	rec, fresh := record.In(c.Request().Context())
+	if fresh {
+		c.SetRequest(rec.Enter(c.Request()))
+	}
+	if n >= 0 {
 		rec.SetPrice(n)
 	}
 }
+
+// notedKey holds the value of CostKey that the record knows already, so that a
+// later SetCost through another context is not taken back.
+const notedKey = CostKey + ".noted"
 
 // priceSet is the price that the context key holds, or that was set before
 // this context was there; below 0 when it is no price.
@@ -81,6 +90,10 @@ func priceSet(c echo.Context, rec *record.Record) (n int, ok bool) {
 	if !isInt || n < 0 {
 		return -1, true
 	}
+	if c.Get(notedKey) == v {
+		return rec.Price()
+	}
+	c.Set(notedKey, n)
 	rec.SetPrice(n)
 	return n, true
 }

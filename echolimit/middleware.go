@@ -63,7 +63,11 @@ func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
 		return m.refuse(c, d)
 	}
 	if !rec.Own() {
-		return next(c)
+		// The owner may be another adapter's, which sees neither.
+		err := next(c)
+		priceSet(c, rec)
+		rec.SetStatus(statusOf(c, err))
+		return err
 	}
 	return m.serve(c, rec, next)
 }

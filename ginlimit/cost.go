@@ -30,7 +30,7 @@ func Cost(n int) gin.HandlerFunc {
 	}
 	var once sync.Once
 	return func(c *gin.Context) {
-		c.Set(CostKey, n)
+		SetCost(c, n)
 		if rec := record.From(c.Request.Context()); rec.Heeds() {
 			raise(c, rec, n)
 			return
@@ -64,10 +64,19 @@ func raise(c *gin.Context, rec *record.Record, n int) {
 // The last call counts. An n below 0 is refused, or logged and ignored.
 func SetCost(c *gin.Context, n int) {
 	c.Set(CostKey, n)
-	if rec := record.From(c.Request.Context()); rec != nil && n >= 0 {
+	c.Set(notedKey, n)
+	rec, fresh := record.In(c.Request.Context())
+	if fresh {
+		c.Request = rec.Enter(c.Request)
+	}
+	if n >= 0 {
 		rec.SetPrice(n)
 	}
 }
+
+// notedKey holds the value of CostKey that the record knows already, so that
+// a later SetCost on a copy of the context is not taken back.
+const notedKey = CostKey + ".noted"
 
 // priceSet is the price that the context key holds, or that was set before
 // HandleContext wiped the keys; below 0 when it is no price.
@@ -80,6 +89,10 @@ func priceSet(c *gin.Context, rec *record.Record) (n int, ok bool) {
 	if !isInt || n < 0 {
 		return -1, true
 	}
+	if noted, ok := c.Get(notedKey); ok && noted == v {
+		return rec.Price()
+	}
+	c.Set(notedKey, n)
 	rec.SetPrice(n)
 	return n, true
 }

@@ -62,7 +62,12 @@ func (m *middleware) handle(c *gin.Context) {
 	}
 	if rec.Own() {
 		m.serve(c, rec)
+		return
 	}
+	// The owner may be another adapter's, which sees neither.
+	c.Next()
+	priceSet(c, rec)
+	rec.SetStatus(c.Writer.Status())
 }
 
 // decide identifies the caller and charges the request.

@@ -35,7 +35,8 @@ func newOptions(opts []Option) options {
 }
 
 // WithSkip does not limit requests for which f is true: health checks,
-// metrics. CORS preflights are never limited.
+// metrics. CORS preflights are never limited, that is OPTIONS requests with an
+// Origin and an Access-Control-Request-Method: let no handler work for them.
 func WithSkip(f func(c *gin.Context) bool) Option {
 	return func(o *options) { o.skip = f }
 }

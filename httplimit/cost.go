@@ -21,8 +21,8 @@ func Cost(n int) func(http.Handler) http.Handler {
 	if n < 0 {
 		panic(fmt.Sprintf("httplimit: Cost(%d), must be at least 0", n)) //nolint:forbidigo // wiring fault, at start-up
 	}
+	var once sync.Once
 	return func(next http.Handler) http.Handler {
-		var once sync.Once
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			rec, fresh := record.In(r.Context())
 			if fresh {

@@ -11,8 +11,9 @@ import (
 )
 
 // HeaderFunc writes what a decision tells about the caller's quota into h. It
-// is called before the handler and again when the decision changes; given the
-// same decision it must write the same headers.
+// is called before the handler and again when the decision changes, and the
+// headers it wrote are taken away then: it must set headers of its own, not add
+// to others' (no Vary), and the same ones for the same decision.
 type HeaderFunc func(h http.Header, d core.Decision)
 
 // Header names in the form that http.Header keeps them in.

@@ -17,6 +17,9 @@ type IdentifyFunc func(r *http.Request) (core.Identity, error)
 // New limits the handlers behind it by the plan that identify finds. An
 // allowed request carries rate headers before its handler runs; the handler of
 // a refused one never runs. It panics when a must-have is nil.
+//
+// What belongs to a request is told by its context: a sub-request of a batch,
+// made with the context of the whole, is part of it and pays nothing more.
 func New(l *core.Limiter, identify IdentifyFunc, opts ...Option) func(http.Handler) http.Handler {
 	if l == nil || identify == nil {
 		panic("httplimit: New needs a limiter and an IdentifyFunc") //nolint:forbidigo // wiring fault, at start-up
@@ -61,7 +64,7 @@ func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Ha
 		m.refuse(w, r, d)
 		return
 	}
-	if m.refund != nil {
+	if m.refund != nil && rec.Watch() {
 		w = &statusWriter{ResponseWriter: w, record: rec}
 	}
 	if !rec.Own() {

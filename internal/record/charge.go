@@ -14,9 +14,15 @@ func (r *Record) Meet(t *Terms, id core.Identity, price int, h http.Header) core
 	defer r.flow.Unlock()
 	r.hide(h)
 	m := r.charged(t, id)
+	if m != nil {
+		m.fixed = m.fixed && t.Fixed
+		if m.refund == nil {
+			m.refund = t.Refund
+		}
+	}
 	switch {
 	case m == nil:
-		m = r.add(t, t.Limiter.Take(r, id, price))
+		m = r.add(t, id, t.Limiter.Take(r, id, price))
 	case price < 0 || price > m.Decision.Cost:
 		r.update(m, m.Decision.Raise(r, price))
 	default:
@@ -31,7 +37,7 @@ func (r *Record) Fail(t *Terms, err error, h http.Header) core.Decision {
 	r.flow.Lock()
 	defer r.flow.Unlock()
 	r.hide(h)
-	m := r.add(t, t.Limiter.Fail(r, err))
+	m := r.add(t, core.Identity{}, t.Limiter.Fail(r, err))
 	r.finish(m, h)
 	return m.Decision
 }
@@ -48,7 +54,7 @@ func (r *Record) Raise(n int, h http.Header) *Meeting {
 	}
 	r.hide(h)
 	for m := range r.meetings {
-		if m.Fixed || n <= m.Decision.Cost {
+		if m.fixed || n <= m.Decision.Cost {
 			continue
 		}
 		r.update(m, m.Decision.Raise(r, n))
@@ -74,30 +80,42 @@ func (r *Record) Settle(price int, priced bool, status int) {
 	latest := r.latest
 	for m := range r.meetings {
 		switch {
-		case m.Refund != nil && m.Refund(status):
+		case m.refund != nil && m.refund(status):
 			r.update(m, m.Decision.Refund(r))
-		case priced && !m.Fixed:
+		case priced && !m.fixed:
 			r.update(m, m.Decision.Settle(r, price))
 		}
 	}
 	r.update(latest, latest.Decision)
 }
 
-// charged finds the meeting that has charged the bucket of id.
+// charged finds the meeting that has charged the bucket of id, or in which the
+// same limiter let the same caller pass for nothing.
 func (r *Record) charged(t *Terms, id core.Identity) *Meeting {
 	for m := range r.meetings {
-		if t.Limiter.Charged(m.Decision, id) {
+		if t.Limiter.Charged(m.Decision, id) || m.Limiter == t.Limiter && m.id == id && m.free() {
 			return m
 		}
 	}
 	return nil
 }
 
+// free tells whether the request passed without a charge, by its plan or by a
+// policy. What failed open is asked again.
+func (m *Meeting) free() bool {
+	switch m.Decision.Outcome {
+	case core.AllowedUnlimited, core.AllowedMissing, core.AllowedUnknownTier:
+		return true
+	default:
+		return false
+	}
+}
+
 // finish shows the outcome of m, and gives back the others' charges when it is
 // a refusal.
 func (r *Record) finish(m *Meeting, h http.Header) {
 	if !m.Decision.Allowed() {
-		r.finished = true
+		r.finished, r.refused = true, true
 		for o := range r.meetings {
 			if o != m {
 				r.update(o, o.Decision.Refund(r))

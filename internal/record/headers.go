@@ -29,7 +29,9 @@ func (r *Record) show(h http.Header) {
 			r.shown = m
 		}
 	}
-	r.shown.Headers(h, r.shown.Decision)
+	if r.shown != nil { // a request that was only skipped has no decision
+		r.shown.Headers(h, r.shown.Decision)
+	}
 }
 
 // room ranks decisions by strictness. The least strict are those that no window

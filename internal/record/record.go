@@ -23,6 +23,10 @@ type Meeting struct {
 	*Terms
 
 	Decision core.Decision
+	id       core.Identity
+
+	fixed  bool                  // no limiter that a price can reach has met this bucket
+	refund func(status int) bool // of the first limiter that has one
 }
 
 // Record is what the limiters of one request have decided. It is the request's
@@ -38,17 +42,19 @@ type Record struct {
 	flow     sync.Mutex
 	finished bool     // refused or settled: nothing is corrected any more
 	owned    bool     // somebody settles when the handlers are done
+	refused  bool     // by a limiter: which others a price would have met is unknown
 	skipped  bool     // a limiter let it pass unlimited on purpose
 	shown    *Meeting // whose headers stand
 	further  []*Meeting
 	first    Meeting      // in place: there is seldom another
 	request  http.Request // in place too, see Enter
 
-	mu     sync.Mutex
-	latest *Meeting
-	price  int
-	priced bool
-	status int // of the answer, where the adapter has to watch for it
+	mu      sync.Mutex
+	latest  *Meeting
+	price   int
+	priced  bool
+	watched bool
+	status  int // of the answer, where the adapter has to watch for it
 }
 
 type contextKey struct{}
@@ -92,6 +98,15 @@ func (r *Record) Own() bool {
 	return first
 }
 
+// Watch is true for the first caller: it notes the status that the client gets.
+func (r *Record) Watch() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.watched
+	r.watched = true
+	return first
+}
+
 // SetStatus notes the status that the handlers answer with. The first counts.
 func (r *Record) SetStatus(status int) {
 	r.mu.Lock()
@@ -123,11 +138,11 @@ func (r *Record) Heeds() bool {
 	}
 	r.flow.Lock()
 	defer r.flow.Unlock()
-	if r.skipped {
+	if r.skipped || r.refused {
 		return true
 	}
 	for m := range r.meetings {
-		if !m.Fixed {
+		if !m.fixed {
 			return true
 		}
 	}
@@ -174,13 +189,14 @@ func (r *Record) meetings(yield func(*Meeting) bool) {
 }
 
 // add notes a meeting.
-func (r *Record) add(t *Terms, d core.Decision) *Meeting {
+func (r *Record) add(t *Terms, id core.Identity, d core.Decision) *Meeting {
 	m := &r.first
 	if r.latest != nil {
 		m = &Meeting{}
 		r.further = append(r.further, m)
 	}
-	m.Terms = t
+	m.id = id
+	m.Terms, m.fixed, m.refund = t, t.Fixed, t.Refund
 	r.update(m, d)
 	return m
 }
