@@ -21,14 +21,20 @@ type bucket struct {
 	gone      bool // no longer in the store: look again
 }
 
-// apply does r. It is false when the bucket has left the store meanwhile.
-func (b *bucket) apply(now int64, r *core.Request) (core.Result, bool) {
+// apply does r, and tells w when the bucket runs out sooner than before. It is
+// false when the bucket has left the store meanwhile.
+func (b *bucket) apply(now int64, r *core.Request, w *sweeper) (core.Result, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone {
 		return core.Result{}, false
 	}
-	return b.do(now, r), true
+	was := b.expires()
+	res := b.do(now, r)
+	if expires := b.expires(); expires < was {
+		w.expect(expires)
+	}
+	return res, true
 }
 
 func (b *bucket) do(now int64, r *core.Request) core.Result {

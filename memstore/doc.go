@@ -11,7 +11,7 @@
 //
 // # Memory
 //
-// A lone GCRA window, the usual plan, costs 22 to 43 bytes a key. The id is
+// A lone GCRA window, the usual plan, costs 21 to 51 bytes a key. The id is
 // never kept, so a huge one costs no more. Other sets of windows cost a few
 // hundred bytes a key, and a sliding log up to 16 bytes for each unit besides.
 // [WithMaxKeys] bounds the number of keys; when it is reached, the key that is

@@ -80,8 +80,10 @@ func (sh *shard) sampleCells(t *table, seed uint64, now int64, best *candidate) 
 // sampleBuckets lets some buckets compete with best.
 func (sh *shard) sampleBuckets(seed uint64, now int64, best *candidate) {
 	none := sh.live == 0
-	for k := range uint64(min(len(sh.buckets), sampleSize)) {
-		b := sh.buckets[(seed+k)%uint64(len(sh.buckets))]
+	sampled := min(len(sh.buckets), sampleSize)
+	for k := range sampled {
+		// Neighbours came at about the same time, so they are alike: spread.
+		b := sh.buckets[(seed+uint64(k*len(sh.buckets)/sampled))%uint64(len(sh.buckets))]
 		b.mu.Lock()
 		next := candidate{expires: b.expires(), bucket: b}
 		next.exhausted = b.exhausted && next.expires > now

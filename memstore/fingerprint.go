@@ -47,7 +47,7 @@ func (f fingerprint) tag() uint64 { return f.extra & tagMask }
 func (f fingerprint) withSet(limits []core.Limit) fingerprint {
 	var set uint64
 	for _, l := range limits {
-		w := (uint64(l.Window) + 1) * spreadScope
+		w := (uint64(max(l.Window, 1)-1)/1000 + 1) * spreadScope
 		w ^= uint64(l.Algorithm+1) * spreadTier
 		w ^= w >> 29
 		set += w * spreadTier

@@ -30,6 +30,8 @@ func rateOf(l *core.Limit) rate {
 	r := rate{step: (window-1)/max(int64(l.Count), 1) + 1, tau: maxDebt, burst: max(int64(l.Burst), 0)}
 	if hi, lo := bits.Mul64(uint64(r.step), uint64(r.burst)); hi == 0 && lo <= uint64(maxDebt) {
 		r.tau = int64(lo)
+	} else {
+		r.burst = maxDebt / r.step // a dearer cost could wrap
 	}
 	return r
 }
@@ -39,6 +41,7 @@ type verdict struct {
 	tat     int64 // what stands afterwards
 	wait    int64 // until the cost fits; 0 when it does
 	charged int64
+	mended  bool // it stood beyond an empty bucket
 	write   bool // the bucket has changed
 }
 
@@ -48,7 +51,7 @@ func (r *rate) judge(now, tat, cost int64, mode core.Mode) verdict {
 	v := verdict{tat: max(tat, now)}
 	if v.tat > now+r.tau+jitter {
 		v.tat = now + r.tau
-		v.write = true // the mend
+		v.write, v.mended = true, true
 	}
 	if mode == core.Force {
 		r.force(&v, now, cost)

@@ -54,7 +54,7 @@ func (sh *shard) shrink() {
 func (sh *shard) rebuild(t *table) *table {
 	size := len(t.cells)
 	switch {
-	case (sh.live+1)*2 > size:
+	case (sh.live+1)*8 > size*5: // else it was the deleted cells that filled it
 		size *= 2
 	default:
 		for sh.live*8 < size && size > minCells {

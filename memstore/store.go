@@ -56,7 +56,7 @@ func New(opts ...Option) *Store {
 
 // Len is how many keys the store holds, those included that have run out and
 // were not dropped yet.
-func (s *Store) Len() int { return int(s.keys.Load()) }
+func (s *Store) Len() int { return int(min(s.keys.Load(), s.maxKeys)) }
 
 // Evicted is how many keys had to go before they had run out, because the
 // store was full, since it was made.
@@ -116,13 +116,19 @@ func (s *Store) shard(f fingerprint) *shard {
 func (s *Store) takeCell(f fingerprint, now int64, r *core.Request) core.Result {
 	sh := s.shard(f)
 	rate := rateOf(&r.Limits[0])
-	for {
+	for read := false; ; {
 		t := sh.table.Load()
 		i, w := t.find(f)
 		if i < 0 {
 			return s.takeUnknown(sh, f, &rate, now, r)
 		}
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
+		if v.mended && !read {
+			// The clock was set back, or this goroutine has slept since it read it.
+			now, _ = s.now()
+			now, read = clampMoment(now), true
+			continue
+		}
 		if s.write(&t.cells[i], w, &rate, &v, now) {
 			return rate.result(&v, now)
 		}
@@ -174,10 +180,7 @@ func (s *Store) takeBucket(f fingerprint, now int64, r *core.Request) core.Resul
 			}
 			continue
 		}
-		if res, ok := b.apply(now, r); ok {
-			if r.Mode == core.Force {
-				s.sweeper.expectBucket(b)
-			}
+		if res, ok := b.apply(now, r, &s.sweeper); ok {
 			return res
 		}
 	}

@@ -8,6 +8,10 @@ import (
 // sweepBudget is how many further cells one check visits at most.
 const sweepBudget = 16
 
+// quiet is a time between two checks that tells nothing of how long a round
+// takes: 1 ms.
+const quiet = 1000
+
 // sweeper drops what has run out. It goes round all shards, a few cells a
 // check, and rests while nothing can have run out: a check then only reads one
 // number.
@@ -23,7 +27,8 @@ type sweeper struct {
 	shard int
 	table *table // of the shard that the round stands in
 	cell  int    // where in it; behind the cells follow the buckets
-	began int64  // when the round began
+	last  int64  // when a check swept last
+	took  int64  // how long the round has taken so far, quiet times aside
 }
 
 func (w *sweeper) begin() {
@@ -65,6 +70,10 @@ func (s *Store) sweepSome(now int64) {
 		return
 	}
 	defer w.mu.Unlock()
+	if gap := now - w.last; gap > 0 && gap < quiet {
+		w.took += gap
+	}
+	w.last = now
 	for budget := sweepBudget; budget > 0; {
 		sh := &s.shards[w.shard]
 		if !sh.mu.TryLock() {
@@ -91,9 +100,6 @@ func (s *Store) sweepShard(sh *shard, now int64, budget int) (visited int, done 
 	t := sh.table.Load()
 	if w.table != t {
 		w.table, w.cell = t, 0 // new here, or the keys were moved
-	}
-	if w.shard == 0 && w.cell == 0 {
-		w.began = now
 	}
 	for ; visited < budget && w.cell < len(t.cells); visited++ {
 		if s.sweepCell(sh, t, w.cell, now) {
@@ -152,9 +158,11 @@ func (s *Store) sweepBucket(sh *shard, b *bucket, now int64) bool {
 // run out all the time, at most half of the checks sweep.
 func (w *sweeper) finish(now int64) {
 	w.shard = 0
+	took := w.took
+	w.took = 0
 	next := w.soonest.Swap(never)
 	if next != never {
-		next = max(next, now+max(now-w.began, 0))
+		next = max(next, now+took)
 	}
 	w.earliest.Store(next)
 	// Whoever lowered soonest since the swap may have lowered earliest before
