@@ -1,0 +1,161 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// newTestBreaker's cool-down has ended when base is put back by an hour.
+func newTestBreaker(failures int64) (*breaker, *atomic.Int64) {
+	var changes atomic.Int64
+	b := &breaker{failures: failures, cooldown: time.Minute, base: time.Now()}
+	b.changed = func() { changes.Add(1) }
+	return b, &changes
+}
+
+func (b *breaker) is() State { return State(b.state.Load()) }
+
+func fail(t *testing.T, b *breaker) {
+	t.Helper()
+	ticket, ok := b.enter()
+	require.True(t, ok)
+	b.leave(ticket, false, true)
+}
+
+func TestBreakerOpensAfterFailuresInARowOnly(t *testing.T) {
+	t.Parallel()
+	b, changes := newTestBreaker(3)
+	for range 10 {
+		fail(t, b)
+		fail(t, b)
+		ticket, _ := b.enter()
+		b.leave(ticket, true, false) // an answer, whichever, ends the row
+	}
+	require.Equal(t, StateClosed, b.is())
+	for range 10 { // a caller's own deadline tells nothing
+		ticket, _ := b.enter()
+		b.leave(ticket, false, false)
+	}
+	require.Equal(t, StateClosed, b.is())
+	for range 3 {
+		fail(t, b)
+	}
+	require.Equal(t, StateOpen, b.is())
+	require.EqualValues(t, 1, changes.Load())
+	_, ok := b.enter()
+	require.False(t, ok)
+}
+
+func TestOneProbeGoesThroughAtTheEndOfACoolDown(t *testing.T) {
+	t.Parallel()
+	b, _ := newTestBreaker(1)
+	fail(t, b)
+	b.base = b.base.Add(-time.Hour)
+	var through atomic.Int64
+	var probe ticket
+	var wg sync.WaitGroup
+	for range 500 {
+		wg.Go(func() {
+			if ticket, ok := b.enter(); ok {
+				through.Add(1)
+				probe = ticket
+			}
+		})
+	}
+	wg.Wait()
+	require.EqualValues(t, 1, through.Load())
+	require.Equal(t, StateHalfOpen, b.is())
+
+	b.leave(probe, false, true)
+	require.Equal(t, StateOpen, b.is())
+	_, ok := b.enter()
+	require.False(t, ok, "a failed probe begins another cool-down")
+
+	b.base = b.base.Add(-time.Hour)
+	probe, ok = b.enter()
+	require.True(t, ok)
+	b.leave(probe, true, false)
+	require.Equal(t, StateClosed, b.is())
+}
+
+func TestAProbeThatTellsNothingLetsAnotherTry(t *testing.T) {
+	t.Parallel()
+	b, _ := newTestBreaker(1)
+	fail(t, b)
+	b.base = b.base.Add(-time.Hour)
+	probe, ok := b.enter()
+	require.True(t, ok)
+	b.leave(probe, false, false)
+	require.Equal(t, StateOpen, b.is())
+}
+
+func TestALateFailureDoesNotOpenAgain(t *testing.T) {
+	t.Parallel()
+	b, _ := newTestBreaker(2)
+	late, _ := b.enter()
+	fail(t, b)
+	fail(t, b)
+	require.Equal(t, StateOpen, b.is())
+	b.base = b.base.Add(-time.Hour)
+	probe, _ := b.enter()
+	b.leave(late, false, true)
+	require.Equal(t, StateHalfOpen, b.is())
+	b.leave(probe, true, false)
+	require.Equal(t, StateClosed, b.is())
+}
+
+func TestStateHasLabels(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "closed half_open open State(9)", fmt.Sprint(StateClosed, StateHalfOpen, StateOpen, State(9)))
+}
+
+func TestErrorsAreClassified(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err    error
+		want   error
+		breaks bool
+	}{
+		{context.DeadlineExceeded, ErrTimeout, true},
+		{os.ErrDeadlineExceeded, ErrTimeout, true},
+		{io.EOF, ErrUnreachable, true},
+		{fmt.Errorf("x: %w", errParse), ErrReply, false},
+		{errors.New("connection refused"), ErrUnreachable, true},
+	} {
+		err := classify(c.err)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorIs(t, err, c.err, "the cause stays")
+		require.Equal(t, c.breaks, breaks(err))
+	}
+	require.NoError(t, classify(nil))
+}
+
+func TestDeadlinesAreSharedWithinATick(t *testing.T) {
+	t.Parallel()
+	d := &deadlines{timeout: time.Minute, base: time.Now()}
+	a, _ := d.limit(t.Context())
+	b, _ := d.limit(t.Context())
+	require.Equal(t, a, b)
+	d.base = d.base.Add(-time.Second)
+	c, _ := d.limit(t.Context())
+	require.NotEqual(t, a, c)
+
+	soon, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	limited, free := d.limit(soon)
+	defer free()
+	deadline, ok := limited.Deadline()
+	require.True(t, ok)
+	require.LessOrEqual(t, time.Until(deadline), time.Second, "the caller's own is earlier")
+	cancel()
+	require.NoError(t, limited.Err(), "a hang-up is not handed on")
+}

@@ -1,0 +1,49 @@
+-- Charges a lone GCRA window, the usual plan, in one step. It mirrors
+-- core/gcra.go (openGCRA, wait, charge): change both or neither.
+--
+-- KEYS[1]  the bucket: its tat in microseconds since 1970 as a decimal string
+-- ARGV[1]  T x cost in microseconds, above 0
+-- ARGV[2]  tau = T x burst in microseconds, at most 2^52
+-- ARGV[3]  now in microseconds, from a test's clock; absent: this server's clock
+--
+-- Returns one integer, the cheapest reply there is: allowed, how long until the
+-- bucket is full (r >= 0); refused, the same as -1 - r. The client knows the
+-- rest. Numbers are whole and stay below 2^53, so doubles hold them exactly.
+
+local charge, tau = tonumber(ARGV[1]), tonumber(ARGV[2])
+local now, slack = tonumber(ARGV[3]), 3600000
+if not now then
+	local time = redis.call('TIME')
+	now, slack = time[1] * 1000000 + time[2], 0
+end
+
+-- A value that is no tat, or of another type, counts as none and is overwritten.
+-- Any other error is the caller's to know: swallowed, it would let all pass.
+local stored = redis.pcall('GET', KEYS[1])
+local debt = 0 -- tat - now
+if type(stored) == 'table' then
+	if string.sub(stored.err, 1, 9) ~= 'WRONGTYPE' then
+		return stored
+	end
+elseif stored and string.find(stored, '^%d+$') then
+	local tat = tonumber(stored)
+	if tat > now and tat < 9007199254740992 then
+		debt = tat - now
+	end
+end
+
+-- The clock was set back, or the quota shrank.
+local mended = debt > tau + 1000000
+if mended then
+	debt = tau
+end
+
+local allowed = debt + charge <= tau
+if allowed then
+	debt = debt + charge
+end
+if allowed or mended then
+	-- '%.0f' because tostring keeps 14 digits only.
+	redis.call('SET', KEYS[1], string.format('%.0f', now + debt), 'PX', string.format('%.0f', math.ceil(debt / 1000) + slack))
+end
+return allowed and debt or -1 - debt

@@ -1,0 +1,106 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// guard keeps a check's promise to be quick whatever Redis does: a deadline, a
+// cap on the checks in flight, below what one connection's ring holds, because
+// rueidis waits without a deadline for a full one; and breakers.
+type guard struct {
+	deadlines
+
+	most     int64
+	breakers []*breaker // one, or in a Cluster one for each range of slots
+	onChange func(State)
+	shown    atomic.Uint32
+
+	_        [64]byte // what follows is written by every check
+	inFlight atomic.Int64
+}
+
+// ranges is how many parts of a Cluster's slots have a breaker of their own, so
+// that one dead shard does not stop the others.
+const ranges = 16
+
+func newGuard(o *options) *guard {
+	g := &guard{most: int64(o.maxInFlight), onChange: o.onChange, breakers: make([]*breaker, ranges)}
+	g.timeout, g.base = o.timeout, time.Now()
+	for i := range g.breakers {
+		g.breakers[i] = &breaker{failures: int64(o.failures), cooldown: o.cooldown, base: g.base, changed: g.changed}
+	}
+	return g
+}
+
+// pass lets one check through.
+type pass struct {
+	guard   *guard
+	breaker *breaker
+	ticket  ticket
+}
+
+// enter lets a check through, or tells at once why not. Whoever gets a pass
+// leaves by it.
+func (g *guard) enter(ctx context.Context, b *breaker) (pass, error) {
+	if err := ctx.Err(); err != nil {
+		return pass{}, err //nolint:wrapcheck // the caller's own, as it is
+	}
+	if g.inFlight.Add(1)+b.owed.Load() > g.most {
+		g.inFlight.Add(-1)
+		return pass{}, ErrBusy
+	}
+	t, ok := b.enter()
+	if !ok {
+		g.inFlight.Add(-1)
+		return pass{}, ErrPaused
+	}
+	return pass{guard: g, breaker: b, ticket: t}, nil
+}
+
+// leave notes how the check went, which had the time that limited gave it, and
+// returns its error for the caller.
+func (p *pass) leave(ctx, limited context.Context, err error) error {
+	p.guard.inFlight.Add(-1)
+	if err == nil {
+		p.breaker.leave(p.ticket, true, false)
+		return nil
+	}
+	err = classify(err)
+	failed := breaks(err)
+	if failed && deadlinePassed(ctx, limited) {
+		// The caller gave less time than the store would: that tells nothing of
+		// Redis, but its place in the connection's ring is still taken.
+		p.breaker.owed.Add(1)
+		p.breaker.leave(p.ticket, false, false)
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	p.breaker.leave(p.ticket, !failed, failed)
+	return err
+}
+
+// deadlinePassed tells whether the caller's own deadline was the one that held,
+// and is over. That it was cancelled meanwhile does not matter: the check went on.
+func deadlinePassed(ctx, limited context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	held, _ := limited.Deadline()
+	return ok && deadline.Equal(held) && time.Until(deadline) <= 0
+}
+
+// state is the worst of all breakers.
+func (g *guard) state() State {
+	worst := StateClosed
+	for _, b := range g.breakers {
+		worst = max(worst, State(b.state.Load()))
+	}
+	return worst
+}
+
+// changed tells of a change of the whole, with no lock held.
+func (g *guard) changed() {
+	if s := g.state(); State(g.shown.Swap(uint32(s))) != s && g.onChange != nil {
+		g.onChange(s)
+	}
+}

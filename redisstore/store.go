@@ -1,0 +1,202 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/puzpuzpuz/xsync/v4"
+	"github.com/redis/rueidis"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+// Store keeps buckets in Redis, so that all instances share one limit. It is
+// made by [New] or [Open], is safe for concurrent use and must not be copied.
+// It supports every algorithm and set of windows; Result.Now is zero, because
+// the time is that of Redis.
+type Store struct {
+	guard *guard
+	keys  *keyMaker
+	sets  sets
+	clock core.Clock // nil: the clock of Redis
+
+	connection atomic.Pointer[connection] // nil until there is one
+	opener     *opener                    // nil: the client is the caller's
+}
+
+var _ core.Store = (*Store)(nil)
+
+// connection is a client and what is known of it.
+type connection struct {
+	client  rueidis.Client
+	cluster bool
+}
+
+func newStore(opts []Option) *Store {
+	o := newOptions(opts)
+	return &Store{
+		guard: newGuard(o),
+		keys:  newKeyMaker(o.prefix, o.secret),
+		sets:  sets{known: xsync.NewMap[limitKey, *set]()},
+		clock: o.clock,
+	}
+}
+
+// New makes a store on a client that stays the caller's: single, Cluster or
+// Sentinel. See the package comment for the client options that matter. It
+// panics when client is nil.
+func New(client rueidis.Client, opts ...Option) *Store {
+	if client == nil {
+		panic("redisstore: New needs a client") //nolint:forbidigo // wiring fault, at start-up
+	}
+	s := newStore(opts)
+	s.connect(client)
+	return s
+}
+
+func (s *Store) connect(client rueidis.Client) {
+	s.connection.Store(&connection{client: client, cluster: client.Mode() == rueidis.ClientModeCluster})
+}
+
+// State is what the breaker does; in a Cluster, that of the worst range of
+// slots.
+func (s *Store) State() State { return s.guard.state() }
+
+// RedisKey is the key under which the store keeps what k spent under limits,
+// for support staff. A sliding log beside other windows has a key of its own
+// behind it, ":1" and so on.
+func (s *Store) RedisKey(k core.Key, limits []core.Limit) string {
+	set := s.sets.of(limits)
+	if set.lone {
+		return s.keys.plain(&k)
+	}
+	return s.keys.set(&k, set.name)
+}
+
+// Take does r in one script call; see [core.Store]. The errors are
+// [ErrTimeout], [ErrUnreachable], [ErrRefused], [ErrBusy], [ErrPaused] and
+// [ErrReply], or the error of ctx when it had ended before.
+func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
+	set := s.sets.of(r.Limits)
+	switch {
+	case set.lone:
+		return s.takeLone(ctx, set, &r)
+	case set.rates != nil && r.Mode == core.Charge && r.Cost > 0:
+		return s.takePair(ctx, set, &r)
+	default:
+		return s.takeWindows(ctx, set, &r)
+	}
+}
+
+// Reset forgets key under these limits, and its plain bucket; see
+// [core.Store]. It overwrites and lets expire at once, so that no right to
+// delete is needed.
+func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) error {
+	keys := []string{s.keys.plain(&key)}
+	if set := s.sets.of(limits); !set.lone {
+		keys = append(keys, set.keys(s.keys.set(&key, set.name))...)
+	}
+	errs := make([]error, 0, len(keys))
+	for _, k := range keys {
+		errs = append(errs, s.forget(ctx, k))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) forget(ctx context.Context, key string) error {
+	conn, p, err := s.enter(ctx, key)
+	if err != nil {
+		return err
+	}
+	limited, cancel := s.guard.limit(ctx)
+	defer cancel()
+	err = conn.client.Do(limited, conn.client.B().Set().Key(key).Value("0").Xx().PxMilliseconds(1).Build()).Error()
+	if rueidis.IsRedisNil(err) {
+		err = nil // XX: there was none
+	}
+	return p.leave(ctx, limited, err)
+}
+
+// enter lets a check of key through, with the connection to use.
+func (s *Store) enter(ctx context.Context, key string) (*connection, pass, error) {
+	conn := s.connection.Load()
+	if conn == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, pass{}, err //nolint:wrapcheck // the caller's own, as it is
+		}
+		return nil, pass{}, s.opener.notYet()
+	}
+	part := 0
+	if conn.cluster {
+		part = int(slot(key)) / (slots / ranges)
+	}
+	b := s.guard.breakers[part]
+	p, err := s.guard.enter(ctx, b)
+	if errors.Is(err, ErrBusy) && b.mayListen() {
+		go s.listen(conn, b, key)
+	}
+	return conn, p, err
+}
+
+// listen finds out whether Redis is there, where the callers gave up so soon
+// that none of them saw an answer.
+func (s *Store) listen(conn *connection, b *breaker, key string) {
+	err := classify(conn.client.Do(s.guard.shared(), conn.client.B().Get().Key(key).Build()).Error())
+	b.leave(ticket{}, !breaks(err), false)
+}
+
+// integer calls a script of one key that replies with one number.
+func (s *Store) integer(ctx context.Context, script *rueidis.Lua, key string, args []string) (int64, error) {
+	conn, p, err := s.enter(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	limited, cancel := s.guard.limit(ctx)
+	defer cancel()
+	c := &call{Context: limited, values: ctx, key: [1]string{key}}
+	n, err := script.Exec(c, conn.client, c.key[:], args).ToInt64()
+	return n, p.leave(ctx, limited, parsed(err))
+}
+
+// integers calls a script that replies with so many numbers.
+func (s *Store) integers(ctx context.Context, script *rueidis.Lua, keys, args []string, want int) ([]int64, error) {
+	conn, p, err := s.enter(ctx, keys[0])
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := s.guard.limit(ctx)
+	defer cancel()
+	n, err := script.Exec(&call{Context: limited, values: ctx}, conn.client, keys, args).AsIntSlice()
+	if err == nil && len(n) != want {
+		err = unexpected(len(n), want)
+	}
+	return n, p.leave(ctx, limited, parsed(err))
+}
+
+// parsed tells a reply that could not be read from one that did not come.
+func parsed(err error) error {
+	if rueidis.IsParseErr(err) || rueidis.IsRedisNil(err) {
+		return fmt.Errorf("%w: %w", errParse, err)
+	}
+	return err
+}
+
+// withNow appends the time of a test's clock.
+func (s *Store) withNow(args []string) []string {
+	if s.clock == nil {
+		return args
+	}
+	return append(slices.Clip(args), s.now())
+}
+
+// now is the time of a test's clock; "" for the clock of Redis.
+func (s *Store) now() string {
+	if s.clock == nil {
+		return ""
+	}
+	return strconv.FormatInt(max(s.clock.Now().UnixMicro(), 0), 10)
+}
