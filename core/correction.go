@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -29,7 +30,8 @@ func (d Decision) Raise(ctx context.Context, cost int) Decision {
 			l.storageFailed(ctx, &n, err)
 		case res.Allowed:
 			n.read(&res)
-			n.Outcome, n.Cost = Allowed, cost
+			n.Outcome = Allowed
+			n.charged(cost - d.Cost)
 		default:
 			n.read(&res)
 			n.refuse(OverQuota)
@@ -45,6 +47,7 @@ func (d Decision) Raise(ctx context.Context, cost int) Decision {
 // undo gives back what d had charged before its Raise was refused.
 func (d *Decision) undo(ctx context.Context, before Decision) {
 	d.answered = d.Shadowed && d.Outcome == OverQuota
+	d.fallback = 0
 	if d.Outcome != OverQuota {
 		d.levels, d.Level = nil, Level{}
 		if d.Outcome != CostExceedsLimit {
@@ -54,9 +57,7 @@ func (d *Decision) undo(ctx context.Context, before Decision) {
 	if before.Cost == 0 || before.late() {
 		return
 	}
-	r := before.request(Force, -before.Cost)
-	r.Undo = true
-	res, err := d.limiter.store.Take(detach(ctx), r)
+	res, err := before.giveBack(ctx, before.Cost, true)
 	switch {
 	case err != nil && d.Err == nil:
 		d.Err = fmt.Errorf("storage error: %w", err)
@@ -94,24 +95,63 @@ func (d Decision) Settle(ctx context.Context, cost int) Decision {
 	l, began := d.limiter, d.limiter.clock.Now()
 	n := d
 	n.Asked = cost
-	if cost < d.Cost {
-		n.Cost = cost
+	var res Result
+	var err error
+	if cost > d.Cost {
+		res, err = l.store.Take(detach(ctx), d.request(Force, cost-d.Cost))
+	} else {
+		n.Cost, n.fallback = cost, max(d.fallback-(d.Cost-cost), 0)
 		if d.late() {
 			return n
 		}
+		res, err = d.giveBack(ctx, d.Cost-cost, false)
 	}
-	res, err := l.store.Take(detach(ctx), d.request(Force, cost-d.Cost))
 	n.At = l.at(&res)
 	if err != nil {
 		n.Err = fmt.Errorf("storage error: %w", err)
 	} else {
 		n.read(&res)
 		if cost > d.Cost {
-			n.Cost = d.Cost + min(max(res.Charged, 0), cost-d.Cost)
+			n.charged(min(max(res.Charged, 0), cost-d.Cost))
 		}
 	}
 	l.tellLate(ctx, &n, began)
 	return n
+}
+
+// charged notes that the store which has just answered took units.
+func (d *Decision) charged(units int) {
+	d.Cost += units
+	if d.Degraded {
+		d.fallback += units
+	}
+}
+
+// giveBack returns units to the stores that took them: what a fallback has
+// charged was charged last.
+func (d *Decision) giveBack(ctx context.Context, units int, undo bool) (res Result, err error) {
+	ctx = detach(ctx)
+	r := d.request(Force, 0)
+	r.Undo = undo
+	for _, part := range [2]struct {
+		units    int
+		degraded bool
+	}{
+		{min(units, d.fallback), true},
+		{units - min(units, d.fallback), false},
+	} {
+		if part.units == 0 {
+			continue
+		}
+		r.Cost, r.Degraded = -part.units, part.degraded
+		answer, failed := d.limiter.store.Take(ctx, r)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		res = answer
+	}
+	return res, err
 }
 
 // Refund is Settle(ctx, 0): the request is not to be charged, for example

@@ -41,6 +41,7 @@ type Decision struct {
 	status   int  // of a policy's refusal; 0: the outcome's own
 	unknown  bool // Identity.Tier is not in the plans
 	answered bool // the store judged it, so its charge can be corrected
+	fallback int  // units of Cost that a fallback has charged
 	checked  time.Duration
 	limiter  *Limiter
 	grant    *grant

@@ -77,7 +77,7 @@ func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int
 		d.read(&res)
 		d.Outcome = Allowed
 		if mode == Charge {
-			d.Cost = cost
+			d.charged(cost)
 		}
 	default:
 		d.read(&res)
