@@ -55,6 +55,8 @@ func TestReadmeStoreOpensWithoutRedis(t *testing.T) {
 	t.Parallel()
 	_, err := shared(core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}})
 	require.NoError(t, err)
+	_, err = decorated(memstore.New(), 2, core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}})
+	require.NoError(t, err)
 }
 
 func TestReadmeServicesAnswer(t *testing.T) {

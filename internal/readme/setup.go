@@ -9,7 +9,9 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/denystore"
 	"github.com/tierlimit/tierlimit/echolimit"
+	"github.com/tierlimit/tierlimit/fallbackstore"
 	"github.com/tierlimit/tierlimit/ginlimit"
 	"github.com/tierlimit/tierlimit/httplimit"
 	"github.com/tierlimit/tierlimit/memstore"
@@ -52,6 +54,17 @@ func shared(plans core.Plans) (*core.Limiter, error) {
 	}
 	limiter, err := core.New(store, plans)
 	return limiter, err
+}
+
+func decorated(shared core.Store, instances int, plans core.Plans) ([]*core.Limiter, error) {
+	store := fallbackstore.New(denystore.New(shared), memstore.New(),
+		fallbackstore.WithShare(1/float64(instances)))
+	limiter, err := core.New(store, plans)
+	if err != nil {
+		return nil, err
+	}
+	strict, err := limiter.With(core.OnStorageError(core.Deny(http.StatusServiceUnavailable)))
+	return []*core.Limiter{limiter, strict}, err
 }
 
 func formats(limiter *core.Limiter, mux *http.ServeMux) http.Handler {
