@@ -1,7 +1,6 @@
 // Package core decides whether a request may pass, by the plan that its caller
 // pays for. It knows no framework and no database: a [Store] keeps the buckets,
-// and the adapters (ginlimit, echolimit, httplimit, grpclimit) turn requests
-// into calls.
+// and the adapters (ginlimit, echolimit, httplimit) turn requests into calls.
 //
 //	plans := core.Plans{
 //		Tiers: map[string]core.Quota{

@@ -11,6 +11,6 @@ type Identity struct {
 	// is no default it is an unknown tier.
 	Tier string
 	// Addr is the caller's address in canonical form: who to charge when Key is
-	// "" and [OnMissing] names a tier. 203.0.113.9, or 2001:db8:1:2::/64.
+	// "" and [OnMissing] names a tier. 203.0.113.9, or 2001:db8:1:2:: for all of a /64.
 	Addr string
 }

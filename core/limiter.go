@@ -34,7 +34,7 @@ type shared struct {
 // fault naming the tier or option. New makes no store call.
 func New(store Store, plans Plans, opts ...Option) (*Limiter, error) {
 	var errs []error
-	if store == nil {
+	if v := reflect.ValueOf(store); store == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		errs = append(errs, errors.New("core: the store is nil, use memstore.New() for one instance"))
 	}
 	l := &Limiter{shared: &shared{store: store}, settings: defaults()}

@@ -9,7 +9,8 @@ import (
 
 // LogTo is an [Observer] that logs what an operator wants to know: refusals at
 // Info, unknown tiers at Warn, storage failures at Error and at most one of
-// those a second. It never logs the caller's key or address. A nil logger
+// those a second. It never logs the caller's key or address; what an
+// IdentifyFunc puts into its error is logged as it is. A nil logger
 // means [slog.Default] at the time of the event.
 func LogTo(l *slog.Logger) Observer {
 	log := &eventLog{logger: l}

@@ -23,7 +23,8 @@ type Event struct {
 
 // Observer is told of every decision after it is made, in the request's path:
 // be quick. It is called concurrently with no lock held, and it cannot change
-// a decision; a panic in it is recovered and dropped.
+// a decision; a panic in it is recovered and dropped. It must not serve a
+// request of its own under ctx, which belongs to the one decided.
 type Observer func(ctx context.Context, e Event)
 
 // tell hands d to every observer.

@@ -90,7 +90,7 @@ func (q *Quota) UnmarshalText(text []byte) error {
 // "and", each a count, a slash and a window (s, min, h, day, or a number with
 // ms, s, m, h or d, as in 10s), then "burst N", "fixed" or "sliding"; or
 // "unlimited" or "blocked". A last word "shadow" is for the whole quota. Case
-// and extra spaces do not matter. The error tells what could not be read, or
+// and extra spaces between words do not matter. The error tells what could not be read, or
 // everything that [New] would refuse.
 func ParseQuota(s string) (Quota, error) {
 	words := strings.Fields(strings.ToLower(s))

@@ -11,6 +11,9 @@ import (
 // [InvalidCost]; beyond what a full bucket holds it is [CostExceedsLimit], and
 // the store is not asked. When ctx has ended before the store would be asked,
 // the answer is [Canceled].
+//
+// It allocates nothing of its own, but for a quota of several windows whose
+// levels it returns (96 bytes).
 func (l *Limiter) Take(ctx context.Context, id Identity, cost int) (d Decision) {
 	if len(l.observers) == 0 {
 		l.judge(ctx, &d, &id, cost, Charge)

@@ -31,13 +31,15 @@ func Cost(n int) echo.MiddlewareFunc {
 	var once sync.Once
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
+			rec := enter(c)
+			defer leave(c, rec)
 			SetCost(c, n)
-			if rec := record.From(c.Request().Context()); rec.Heeds() {
+			if rec.Heeds() {
 				return raise(c, rec, n, next)
 			}
-			err := next(c)
-			if !record.From(c.Request().Context()).Heeds() {
-				once.Do(func() { record.ReportUnmet(c.Request().Context(), "echolimit", n) })
+			err := serve(c, rec, next)
+			if !rec.Heeds() {
+				once.Do(func() { record.ReportUnmet(rec, "echolimit", n) })
 			}
 			return err
 		}
@@ -66,11 +68,7 @@ func raise(c echo.Context, rec *record.Record, n int, next echo.HandlerFunc) err
 func SetCost(c echo.Context, n int) {
 	c.Set(CostKey, n)
 	c.Set(notedKey, n)
-	rec, fresh := record.In(c.Request().Context())
-	if fresh {
-		c.SetRequest(rec.Enter(c.Request()))
-	}
-	if n >= 0 {
+	if rec := enter(c); n >= 0 {
 		rec.SetPrice(n)
 	}
 }

@@ -1,7 +1,6 @@
 package echolimit
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -51,26 +50,26 @@ type middleware struct {
 }
 
 func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
+	rec := enter(c)
+	defer leave(c, rec)
+	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
+		rec.Skip()
+	} else if d := m.decide(c, rec); !d.Allowed() {
+		return m.refuse(c, d)
+	}
+	return serve(c, rec, next)
+}
+
+// enter gives the request a record, unless it has one.
+func enter(c echo.Context) *record.Record {
 	rec, fresh := record.In(c.Request().Context())
 	if fresh {
 		c.SetRequest(rec.Enter(c.Request()))
 	}
-	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
-		rec.Skip()
-		return next(c)
-	}
-	if d := m.decide(c, rec); !d.Allowed() {
-		return m.refuse(c, d)
-	}
-	if !rec.Own() {
-		// The owner may be another adapter's, which sees neither.
-		err := next(c)
-		priceSet(c, rec)
-		rec.SetStatus(statusOf(c, err))
-		return err
-	}
-	return m.serve(c, rec, next)
+	return rec
 }
+
+func leave(c echo.Context, rec *record.Record) { rec.Leave(c.Request()) }
 
 // decide identifies the caller and charges the request.
 func (m *middleware) decide(c echo.Context, rec *record.Record) core.Decision {
@@ -103,8 +102,16 @@ func (m *middleware) price(c echo.Context, rec *record.Record) int {
 	return 1
 }
 
-// serve runs the handlers, and settles also when one of them panics.
-func (m *middleware) serve(c echo.Context, rec *record.Record, next echo.HandlerFunc) error {
+// serve runs the handlers. The outermost limiter or Cost settles when they are
+// done, also when one of them panics.
+func serve(c echo.Context, rec *record.Record, next echo.HandlerFunc) error {
+	if !rec.Own() {
+		err := next(c)
+		// The owner may be another adapter's, which sees neither.
+		priceSet(c, rec)
+		rec.SetStatus(statusOf(c, err))
+		return err
+	}
 	status := http.StatusInternalServerError
 	defer func() {
 		n, ok := priceSet(c, rec)
@@ -119,16 +126,21 @@ func (m *middleware) serve(c echo.Context, rec *record.Record, next echo.Handler
 	return err
 }
 
-// statusOf is what the handlers answer with; an error becomes a response only
-// later, in Echo's error handler.
+// statusOf is what the handlers answer with. An error becomes a response only
+// later, in Echo's error handler, which looks at the error itself and at its
+// Internal one, and not at what they wrap.
 func statusOf(c echo.Context, err error) int {
 	if err == nil {
 		return c.Response().Status
 	}
-	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
-		return he.Code
+	he, ok := err.(*echo.HTTPError) //nolint:errorlint // as Echo does
+	if !ok {
+		return http.StatusInternalServerError
 	}
-	return http.StatusInternalServerError
+	if internal, ok := he.Internal.(*echo.HTTPError); ok { //nolint:errorlint // as Echo does
+		he = internal
+	}
+	return he.Code
 }
 
 // refuse ends the request with the options of this limiter.

@@ -30,14 +30,16 @@ func Cost(n int) gin.HandlerFunc {
 	}
 	var once sync.Once
 	return func(c *gin.Context) {
+		rec := enter(c)
+		defer leave(c, rec)
 		SetCost(c, n)
-		if rec := record.From(c.Request.Context()); rec.Heeds() {
+		if rec.Heeds() {
 			raise(c, rec, n)
 			return
 		}
-		c.Next()
-		if !record.From(c.Request.Context()).Heeds() {
-			once.Do(func() { record.ReportUnmet(c.Request.Context(), "ginlimit", n) })
+		serve(c, rec)
+		if !rec.Heeds() {
+			once.Do(func() { record.ReportUnmet(rec, "ginlimit", n) })
 		}
 	}
 }
@@ -65,11 +67,7 @@ func raise(c *gin.Context, rec *record.Record, n int) {
 func SetCost(c *gin.Context, n int) {
 	c.Set(CostKey, n)
 	c.Set(notedKey, n)
-	rec, fresh := record.In(c.Request.Context())
-	if fresh {
-		c.Request = rec.Enter(c.Request)
-	}
-	if n >= 0 {
+	if rec := enter(c); n >= 0 {
 		rec.SetPrice(n)
 	}
 }

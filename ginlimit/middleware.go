@@ -48,27 +48,27 @@ type middleware struct {
 }
 
 func (m *middleware) handle(c *gin.Context) {
+	rec := enter(c)
+	defer leave(c, rec)
+	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
+		rec.Skip()
+	} else if d := m.decide(c, rec); !d.Allowed() {
+		m.refuse(c, d)
+		return
+	}
+	serve(c, rec)
+}
+
+// enter gives the request a record, unless it has one.
+func enter(c *gin.Context) *record.Record {
 	rec, fresh := record.In(c.Request.Context())
 	if fresh {
 		c.Request = rec.Enter(c.Request)
 	}
-	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
-		rec.Skip()
-		return
-	}
-	if d := m.decide(c, rec); !d.Allowed() {
-		m.refuse(c, d)
-		return
-	}
-	if rec.Own() {
-		m.serve(c, rec)
-		return
-	}
-	// The owner may be another adapter's, which sees neither.
-	c.Next()
-	priceSet(c, rec)
-	rec.SetStatus(c.Writer.Status())
+	return rec
 }
+
+func leave(c *gin.Context, rec *record.Record) { rec.Leave(c.Request) }
 
 // decide identifies the caller and charges the request.
 func (m *middleware) decide(c *gin.Context, rec *record.Record) core.Decision {
@@ -101,8 +101,16 @@ func (m *middleware) price(c *gin.Context, rec *record.Record) int {
 	return 1
 }
 
-// serve runs the handlers, and settles also when one of them panics.
-func (m *middleware) serve(c *gin.Context, rec *record.Record) {
+// serve runs the handlers. The outermost limiter or Cost settles when they are
+// done, also when one of them panics.
+func serve(c *gin.Context, rec *record.Record) {
+	if !rec.Own() {
+		c.Next()
+		// The owner may be another adapter's, which sees neither.
+		priceSet(c, rec)
+		rec.SetStatus(c.Writer.Status())
+		return
+	}
 	status := http.StatusInternalServerError
 	defer func() {
 		n, ok := priceSet(c, rec)

@@ -8,8 +8,8 @@ import (
 	"github.com/tierlimit/tierlimit/core"
 )
 
-// ByClientIP identifies callers by their address under one tier, IPv6 by its
-// /64: for routes before the login. X-Forwarded-For is believed only from
+// ByClientIP identifies callers by their address under one tier of the plans,
+// IPv6 by its /64: for routes before the login. X-Forwarded-For is believed only from
 // trusted; see [ClientAddr]. A peer that is no IP address is an error.
 func ByClientIP(tier string, trusted ...netip.Prefix) IdentifyFunc {
 	trusted = slices.Clone(trusted)

@@ -24,10 +24,8 @@ func Cost(n int) func(http.Handler) http.Handler {
 	var once sync.Once
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			rec, fresh := record.In(r.Context())
-			if fresh {
-				r = rec.Enter(r)
-			}
+			rec, r := enter(r)
+			defer rec.Leave(r)
 			rec.SetPrice(n)
 			if rec.Heeds() {
 				if raised(w, r, rec, n) {
@@ -35,7 +33,7 @@ func Cost(n int) func(http.Handler) http.Handler {
 				}
 				return
 			}
-			next.ServeHTTP(w, r)
+			serve(w, r, rec, next)
 			if !rec.Heeds() {
 				once.Do(func() { record.ReportUnmet(rec, "httplimit", n) })
 			}

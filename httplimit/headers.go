@@ -74,8 +74,15 @@ func (s *numbers) value(n int64) []string {
 // None writes no header. Refusals still carry Retry-After.
 func None(http.Header, core.Decision) {}
 
-// Both writes the headers of a, then those of b: Both(XRateLimit, Draft).
+// Both writes the headers of a, then those of b: Both(XRateLimit, Draft). A nil
+// one writes nothing.
 func Both(a, b HeaderFunc) HeaderFunc {
+	if a == nil {
+		a = None
+	}
+	if b == nil {
+		b = None
+	}
 	return func(h http.Header, d core.Decision) {
 		a(h, d)
 		b(h, d)

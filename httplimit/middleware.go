@@ -51,27 +51,27 @@ type middleware struct {
 }
 
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	rec, fresh := record.In(r.Context())
-	if fresh {
-		r = rec.Enter(r)
-	}
+	rec, r := enter(r)
+	defer rec.Leave(r)
 	if record.Preflight(r) || m.skip != nil && m.skip(r) {
 		rec.Skip()
-		next.ServeHTTP(w, r)
-		return
-	}
-	if d := m.decide(w, r, rec); !d.Allowed() {
+	} else if d := m.decide(w, r, rec); !d.Allowed() {
 		m.refuse(w, r, d)
 		return
 	}
 	if m.refund != nil && rec.Watch() {
 		w = &statusWriter{ResponseWriter: w, record: rec}
 	}
-	if !rec.Own() {
-		next.ServeHTTP(w, r)
-		return
+	serve(w, r, rec, next)
+}
+
+// enter gives the request a record, unless it has one.
+func enter(r *http.Request) (*record.Record, *http.Request) {
+	rec, fresh := record.In(r.Context())
+	if fresh {
+		r = rec.Enter(r)
 	}
-	m.serve(w, r, rec, next)
+	return rec, r
 }
 
 // decide identifies the caller and charges the request.
@@ -105,8 +105,13 @@ func (m *middleware) price(r *http.Request, rec *record.Record) int {
 	return 1
 }
 
-// serve runs the handlers, and settles also when one of them panics.
-func (m *middleware) serve(w http.ResponseWriter, r *http.Request, rec *record.Record, next http.Handler) {
+// serve runs the handlers. The outermost limiter or Cost settles when they are
+// done, also when one of them panics.
+func serve(w http.ResponseWriter, r *http.Request, rec *record.Record, next http.Handler) {
+	if !rec.Own() {
+		next.ServeHTTP(w, r)
+		return
+	}
 	status := http.StatusInternalServerError
 	defer func() {
 		n, ok := rec.Price()

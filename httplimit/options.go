@@ -26,7 +26,10 @@ type options struct {
 
 func newOptions(opts []Option) options {
 	o := options{headers: XRateLimit, ipv6Bits: DefaultIPv6Prefix}
-	for _, set := range opts {
+	for i, set := range opts {
+		if set == nil {
+			panic(fmt.Sprintf("httplimit: option %d is nil", i+1)) //nolint:forbidigo // wiring fault, at start-up
+		}
 		set(&o)
 	}
 	return o

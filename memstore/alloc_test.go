@@ -89,3 +89,15 @@ func TestANewKeyAllocatesNextToNothing(t *testing.T) { //nolint:paralleltest // 
 		i++
 	}), 1.0, "only the tables grow")
 }
+
+// The levels of several windows do not fit into a Decision.
+func TestALimiterWithSeveralWindowsAllocatesOnce(t *testing.T) { //nolint:paralleltest // as above
+	limiter, err := core.New(memstore.New(), core.Plans{Tiers: map[string]core.Quota{
+		"pro": core.PerDay(1 << 20).And(core.Per(1<<20, 7*24*time.Hour)),
+	}, Default: "pro"})
+	require.NoError(t, err)
+	id := core.Identity{Key: "ana"}
+	limiter.Take(t.Context(), id, 1)
+	ctx := t.Context()
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() { limiter.Take(ctx, id, 1) }), 1.0)
+}

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"math/bits"
@@ -35,7 +36,10 @@ var _ core.Store = (*Store)(nil)
 // New makes an empty store.
 func New(opts ...Option) *Store {
 	s := &Store{maxKeys: DefaultMaxKeys, seedA: maphash.MakeSeed(), seedB: maphash.MakeSeed()}
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			panic(fmt.Sprintf("memstore: option %d is nil", i+1)) //nolint:forbidigo // wiring fault, at start-up
+		}
 		o(s)
 	}
 	// Fewer keys need fewer shards: the sample for an eviction is taken in one.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/ginlimit"
 	"github.com/tierlimit/tierlimit/memstore"
 )
 
@@ -59,6 +60,16 @@ func TestReadmeStoreOpensWithoutRedis(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// The tiers that the blocks name are in the plans that the first block shows.
+func TestReadmePlansHaveEveryTier(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	for _, tier := range regexp.MustCompile(`ByClientIP\("([^"]+)"`).FindAllStringSubmatch(string(readme), -1) {
+		require.Regexp(t, `"`+tier[1]+`": +core\.`, string(readme))
+	}
+}
+
 func TestReadmeServicesAnswer(t *testing.T) {
 	gin.SetMode(gin.TestMode)
 	limiter, err := core.New(memstore.New(), core.Plans{
@@ -72,6 +83,12 @@ func TestReadmeServicesAnswer(t *testing.T) {
 	w := httptest.NewRecorder()
 	whole.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/data", nil))
 	require.Equal(t, http.StatusUnauthorized, w.Code)
+
+	bare := gin.New()
+	bare.Use(ginlimit.New(limiter, identifyByClaim))
+	w = httptest.NewRecorder()
+	bare.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/data", nil))
+	require.Equal(t, http.StatusServiceUnavailable, w.Code, "no claims are not nobody")
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})

@@ -21,6 +21,7 @@ import (
 func setup() (http.Handler, error) {
 	plans := core.Plans{
 		Tiers: map[string]core.Quota{
+			"address":    core.PerMinute(600), // before the login, see below
 			"free":       core.PerMinute(10),
 			"pro":        core.PerSecond(20).WithBurst(40).And(core.PerDay(50_000)),
 			"enterprise": core.Unlimited(),

@@ -77,7 +77,13 @@ func (r *Record) Settle(price int, priced bool, status int) {
 		return
 	}
 	r.finished = true
+	r.mu.Lock()
 	latest := r.latest
+	r.settled = latest != nil
+	r.mu.Unlock()
+	if latest == nil {
+		return
+	}
 	for m := range r.meetings {
 		switch {
 		case m.refund != nil && m.refund(status):

@@ -48,11 +48,13 @@ type Record struct {
 	further  []*Meeting
 	first    Meeting      // in place: there is seldom another
 	request  http.Request // in place too, see Enter
+	outer    *http.Request
 
 	mu      sync.Mutex
 	latest  *Meeting
 	price   int
 	priced  bool
+	settled bool // a price that comes now is too late
 	watched bool
 	status  int // of the answer, where the adapter has to watch for it
 }
@@ -85,8 +87,24 @@ func In(ctx context.Context) (r *Record, fresh bool) {
 // Enter returns r with the record as its context. The record of a request that
 // came without one holds the copy of it, which saves an allocation.
 func (r *Record) Enter(req *http.Request) *http.Request {
+	r.outer = req
 	r.request = *req.WithContext(r)
 	return &r.request
+}
+
+// Leave hands back what the server and outer middleware look for in the request
+// that they know: the files of an upload, which the server removes, and the
+// pattern that the mux has found. inner is the request that the handlers got.
+func (r *Record) Leave(inner *http.Request) {
+	if r.outer == nil || r.outer == inner {
+		return
+	}
+	if r.outer.MultipartForm == nil {
+		r.outer.MultipartForm = inner.MultipartForm
+	}
+	if r.outer.Pattern == "" {
+		r.outer.Pattern = inner.Pattern
+	}
 }
 
 // Own is true for the first caller: it settles when the handlers are done.
@@ -152,8 +170,12 @@ func (r *Record) Heeds() bool {
 // SetPrice notes what the request costs in all.
 func (r *Record) SetPrice(n int) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	late := r.settled && !(r.priced && r.price == n)
 	r.price, r.priced = n, true
+	r.mu.Unlock()
+	if late {
+		reportLate(r, n)
+	}
 }
 
 // Price is what SetPrice noted last.

@@ -15,3 +15,8 @@ func ReportUnmet(ctx context.Context, adapter string, cost int) {
 func ReportInvalid(ctx context.Context, adapter string, cost any) {
 	slog.ErrorContext(ctx, "rate limit: the cost is no int of at least 0, so nothing was settled", "package", adapter, "cost", cost)
 }
+
+// reportLate logs that a price came when the request was settled already.
+func reportLate(ctx context.Context, cost int) {
+	slog.ErrorContext(ctx, "rate limit: a cost was set after the request was settled, so it was not paid", "cost", cost)
+}

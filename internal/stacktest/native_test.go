@@ -230,7 +230,8 @@ func TestEchoErrorsArePassedOn(t *testing.T) {
 	e.Use(echolimit.New(w.limiter, echoAs(ana), echolimit.WithRefund(failed)))
 	e.GET("/own", func(echo.Context) error { return own })
 	e.GET("/404", func(echo.Context) error { return echo.ErrNotFound })
-	e.GET("/503", func(echo.Context) error { return fmt.Errorf("wrapped: %w", echo.ErrServiceUnavailable) })
+	e.GET("/wrapped", func(echo.Context) error { return fmt.Errorf("wrapped: %w", echo.ErrNotFound) })
+	e.GET("/internal", func(echo.Context) error { return echo.NewHTTPError(400).SetInternal(echo.ErrServiceUnavailable) })
 
 	a := get(e, "/own")
 	require.Equal(t, 418, a.Status)
@@ -240,7 +241,9 @@ func TestEchoErrorsArePassedOn(t *testing.T) {
 	get(e, "/404")
 	require.Same(t, echo.ErrNotFound, got)
 	require.Equal(t, 9, w.left(ana))
-	get(e, "/503")
+	get(e, "/wrapped") // 500: Echo does not look at what an error wraps
+	require.Equal(t, 9, w.left(ana))
+	get(e, "/internal") // 503: but at the Internal one
 	require.Equal(t, 9, w.left(ana))
 }
 
