@@ -142,20 +142,22 @@ func TestErrorsAreClassified(t *testing.T) {
 func TestDeadlinesAreSharedWithinATick(t *testing.T) {
 	t.Parallel()
 	d := &deadlines{timeout: time.Minute, base: time.Now()}
-	a, _ := d.limit(t.Context())
-	b, _ := d.limit(t.Context())
+	a, b := d.shared(), d.shared()
 	require.Equal(t, a, b)
-	d.base = d.base.Add(-time.Second)
-	c, _ := d.limit(t.Context())
-	require.NotEqual(t, a, c)
-
-	soon, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	limited, free := d.limit(soon)
-	defer free()
-	deadline, ok := limited.Deadline()
+	deadline, ok := a.Deadline()
 	require.True(t, ok)
-	require.LessOrEqual(t, time.Until(deadline), time.Second, "the caller's own is earlier")
-	cancel()
-	require.NoError(t, limited.Err(), "a hang-up is not handed on")
+	require.InDelta(t, time.Minute, time.Until(deadline), float64(time.Second))
+	d.base = d.base.Add(-time.Second)
+	require.NotEqual(t, a, d.shared())
+}
+
+func TestWhoHasLessTimeThanACheckIsInAHurry(t *testing.T) {
+	t.Parallel()
+	d := &deadlines{timeout: time.Minute, base: time.Now()}
+	require.False(t, d.inHurry(t.Context()))
+	for span, want := range map[time.Duration]bool{time.Second: true, time.Hour: false} {
+		ctx, cancel := context.WithTimeout(t.Context(), span)
+		require.Equal(t, want, d.inHurry(ctx))
+		cancel()
+	}
 }

@@ -1,6 +1,11 @@
 package redisstore
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/rueidis"
+)
 
 // call is one script call under way: its context has the store's deadline and
 // the values of the request's, so that a trace goes on. Context and keys lie in
@@ -14,3 +19,26 @@ type call struct {
 
 // Value is the request's own.
 func (c *call) Value(key any) any { return c.values.Value(key) }
+
+// integer is the one number of a reply.
+func (c *call) integer(script *rueidis.Lua, client rueidis.Client, args []string) (int64, error) {
+	n, err := script.Exec(c, client, c.key[:], args).ToInt64()
+	return n, parsed(err)
+}
+
+// integers are the numbers of a reply, which has so many.
+func (c *call) integers(script *rueidis.Lua, client rueidis.Client, keys, args []string, want int) ([]int64, error) {
+	n, err := script.Exec(c, client, keys, args).AsIntSlice()
+	if err == nil && len(n) != want {
+		err = unexpected(len(n), want)
+	}
+	return n, parsed(err)
+}
+
+// parsed tells a reply that could not be read from one that did not come.
+func parsed(err error) error {
+	if rueidis.IsParseErr(err) || rueidis.IsRedisNil(err) {
+		return fmt.Errorf("%w: %w", errParse, err)
+	}
+	return err
+}

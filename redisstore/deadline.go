@@ -2,13 +2,16 @@ package redisstore
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
 
 // deadlines hands out contexts that end after the timeout. A context of its own
 // would cost every check a microsecond and five allocations, so all checks that
-// begin within one tick share one: it ends up to a tick later.
+// begin within one tick share one: it ends up to a tick later. No caller's own
+// context goes to rueidis: it would hand one caller's hang-up, or lack of time,
+// to others that wait for the same connection.
 type deadlines struct {
 	timeout time.Duration
 	base    time.Time
@@ -23,18 +26,7 @@ type sharedDeadline struct {
 	stale  time.Duration // since base: when the next one is due
 }
 
-// limit returns a context that ends in timeout, or up to a tick later. A
-// deadline of ctx that is earlier holds too; that ctx is cancelled does not,
-// because rueidis would hand one caller's hang-up to others.
-func (d *deadlines) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d.timeout {
-		return context.WithDeadline(context.Background(), deadline)
-	}
-	return d.shared(), nothing
-}
-
-func nothing() {}
-
+// shared is a context that ends in timeout, or up to a tick later.
 func (d *deadlines) shared() context.Context {
 	now := time.Since(d.base)
 	was := d.current.Load()
@@ -48,4 +40,36 @@ func (d *deadlines) shared() context.Context {
 		return d.current.Load().ctx
 	}
 	return ctx
+}
+
+// inHurry tells whether the caller has less time than a check may take.
+func (d *deadlines) inHurry(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < d.timeout
+}
+
+// hurry waits for a check until the caller's deadline. The check goes on to its
+// own: what was sent is in flight until it is answered.
+func hurry[T any](ctx context.Context, p pass, check func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	var gone atomic.Bool
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := check()
+		answers <- answer{value, p.leave(err, gone.Load())}
+	}()
+	deadline, _ := ctx.Deadline()
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-timer.C:
+		gone.Store(true)
+		var none T
+		return none, fmt.Errorf("%w: %w", context.DeadlineExceeded, ErrTimeout)
+	}
 }

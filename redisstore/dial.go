@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -15,12 +16,17 @@ type dialFunc func(ctx context.Context, addr string, d *net.Dialer, t *tls.Confi
 // within the deadline of the check that needs the connection, so where TCP and
 // TLS take longer than that, none would ever come about. Here the check fails in
 // time, and the connection is made ready in the background for the next one.
+//
+// It also knows what is open: a connection that comes about while rueidis is
+// being closed would stay, with its goroutines.
 type dialer struct {
-	dial dialFunc
-	keep time.Duration // how long one waits for somebody who needs it
+	dial  dialFunc
+	keep  time.Duration // how long one waits for somebody who needs it
+	delay bool          // rueidis.ClientOption.DisableTCPNoDelay, which needs the connection as it is
 
 	mu      sync.Mutex
 	waiting map[string]*dialing // by address, for whoever comes next
+	open    map[*openConn]struct{}
 	closed  bool
 }
 
@@ -32,7 +38,7 @@ type dialing struct {
 }
 
 func newDialer(dial dialFunc) *dialer {
-	return &dialer{dial: dial, keep: time.Minute, waiting: map[string]*dialing{}}
+	return &dialer{dial: dial, keep: time.Minute, waiting: map[string]*dialing{}, open: map[*openConn]struct{}{}}
 }
 
 // dialPlainly is what rueidis does by itself.
@@ -71,9 +77,49 @@ func (d *dialer) start(addr string, with *net.Dialer, t *tls.Config) *dialing {
 		defer close(one.done)
 		ctx, cancel := context.WithTimeout(context.Background(), with.Timeout)
 		defer cancel()
-		one.conn, one.err = d.dial(ctx, addr, with, t)
+		if one.conn, one.err = d.dial(ctx, addr, with, t); one.err == nil {
+			one.conn, one.err = d.note(one.conn)
+		}
 	}()
 	return one
+}
+
+// openConn is a connection that the dialer knows of.
+type openConn struct {
+	net.Conn
+
+	dialer *dialer
+}
+
+func (d *dialer) note(conn net.Conn) (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, errors.Join(net.ErrClosed, conn.Close())
+	}
+	if d.delay {
+		disableNoDelay(conn)
+	}
+	known := &openConn{Conn: conn, dialer: d}
+	d.open[known] = struct{}{}
+	return known, nil
+}
+
+func disableNoDelay(conn net.Conn) {
+	if c, ok := conn.(*tls.Conn); ok {
+		conn = c.NetConn()
+	}
+	if c, ok := conn.(*net.TCPConn); ok {
+		_ = c.SetNoDelay(false) // it works as well without
+	}
+}
+
+// Close closes the connection, and the dialer forgets it.
+func (c *openConn) Close() error {
+	c.dialer.mu.Lock()
+	delete(c.dialer.open, c)
+	c.dialer.mu.Unlock()
+	return c.Conn.Close() //nolint:wrapcheck // rueidis is told as it is
 }
 
 // leave keeps a connection for whoever needs one to addr, for a while.
@@ -98,14 +144,15 @@ func (d *dialer) leave(addr string, one *dialing) {
 	})
 }
 
-// close ends what nobody has asked for.
+// close ends all that is open, and what is in the making once it is made.
 func (d *dialer) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-	for addr, one := range d.waiting {
-		delete(d.waiting, addr)
-		go one.close()
+	clear(d.waiting)
+	for conn := range d.open {
+		delete(d.open, conn)
+		_ = conn.Conn.Close() // whoever uses it hears of it
 	}
 }
 

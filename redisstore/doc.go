@@ -14,16 +14,19 @@
 // one, set DisableCache (the cache is not used, and old servers refuse it),
 // AlwaysPipelining (else a timeout closes the connection under others), and a
 // ConnWriteTimeout of about 1 s (behind Sentinel a frozen master is not left
-// without it); leave ConnLifetime at 0, which may charge a check twice. A
-// rueidis client with ForceSingleClient is usable although NewClient returned
-// an error beside it, because Redis was down.
+// without it); leave ConnLifetime at 0, which may charge a check twice. With a
+// client of yours a connection has to be made within one check's time, three
+// round trips over TLS; what Open begins it ends, in the background. A rueidis
+// client with ForceSingleClient is usable although NewClient returned an error
+// beside it, because Redis was down.
 //
 // # A check
 //
 // A check is one script call that judges by the clock of Redis: all windows
 // are charged or none, whatever runs beside it. It is called by EVALSHA, loaded
 // where Redis does not know it, and never repeated otherwise: a reply that was
-// lost has been charged. Cancelling the request does not recall it.
+// lost has been charged. Cancelling the request does not recall it, nor does a
+// deadline of the request that is earlier than the store's.
 //
 // # When Redis is slow or away
 //
@@ -46,9 +49,9 @@
 //
 // A Redis user needs ~trt:* and +evalsha +eval +get +set +time +ping; for
 // sliding logs also +del +pexpire +zadd +zcard +zrange +zrangebyscore
-// +zremrangebyrank +zremrangebyscore; in a Cluster +cluster, behind Sentinel
-// +role. Use an instance that does not evict (maxmemory-policy noeviction), or
-// a full memory forgets what was spent.
+// +zremrangebyrank +zremrangebyscore; in a Cluster +cluster +asking, behind
+// Sentinel +role. Use an instance that does not evict (maxmemory-policy
+// noeviction), or a full memory forgets what was spent.
 //
 // # What it does not do
 //

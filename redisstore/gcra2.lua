@@ -26,7 +26,7 @@ if type(stored) == 'table' then
 elseif stored then
 	tat1, tat2 = string.match(stored, '^(%d+) (%d+)$')
 	if tat1 then
-		tat1, tat2 = tonumber(tat1), tonumber(tat2)
+		tat1, tat2 = tonumber(tat1) or now, tonumber(tat2) or now
 		if tat1 > now and tat1 < 9007199254740992 then
 			debt1 = tat1 - now
 		end

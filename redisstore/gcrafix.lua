@@ -25,7 +25,7 @@ if type(stored) == 'table' then
 	end
 elseif stored and string.find(stored, '^%d+$') then
 	local tat = tonumber(stored)
-	if tat > now and tat < 9007199254740992 then
+	if tat and tat > now and tat < 9007199254740992 then
 		debt = tat - now
 	end
 end

@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -60,9 +60,9 @@ func (g *guard) enter(ctx context.Context, b *breaker) (pass, error) {
 	return pass{guard: g, breaker: b, ticket: t}, nil
 }
 
-// leave notes how the check went, which had the time that limited gave it, and
+// leave notes how the check went, and whether its caller is gone by now, and
 // returns its error for the caller.
-func (p *pass) leave(ctx, limited context.Context, err error) error {
+func (p pass) leave(err error, gone bool) error {
 	p.guard.inFlight.Add(-1)
 	if err == nil {
 		p.breaker.leave(p.ticket, true, false)
@@ -70,23 +70,15 @@ func (p *pass) leave(ctx, limited context.Context, err error) error {
 	}
 	err = classify(err)
 	failed := breaks(err)
-	if failed && deadlinePassed(ctx, limited) {
-		// The caller gave less time than the store would: that tells nothing of
-		// Redis, but its place in the connection's ring is still taken.
+	if gone && errors.Is(err, ErrTimeout) {
+		// Who gave less time than the store would does not count, as who hangs
+		// up does not. But a place in the connection's ring is taken.
 		p.breaker.owed.Add(1)
 		p.breaker.leave(p.ticket, false, false)
-		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+		return err
 	}
 	p.breaker.leave(p.ticket, !failed, failed)
 	return err
-}
-
-// deadlinePassed tells whether the caller's own deadline was the one that held,
-// and is over. That it was cancelled meanwhile does not matter: the check went on.
-func deadlinePassed(ctx, limited context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	held, _ := limited.Deadline()
-	return ok && deadline.Equal(held) && time.Until(deadline) <= 0
 }
 
 // state is the worst of all breakers.
@@ -98,9 +90,16 @@ func (g *guard) state() State {
 	return worst
 }
 
-// changed tells of a change of the whole, with no lock held.
+// changed tells of a change of the whole, with no lock held. It looks again
+// until nothing is new, or one that was overtaken would have the last word.
 func (g *guard) changed() {
-	if s := g.state(); State(g.shown.Swap(uint32(s))) != s && g.onChange != nil {
-		g.onChange(s)
+	for {
+		s := g.state()
+		if State(g.shown.Swap(uint32(s))) == s {
+			return
+		}
+		if g.onChange != nil {
+			g.onChange(s)
+		}
 	}
 }

@@ -31,6 +31,7 @@ func Open(o rueidis.ClientOption, opts ...Option) (*Store, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o = withDefaults(o)
 	dialer := newDialer(o.DialCtxFn)
+	dialer.delay = o.DisableTCPNoDelay
 	o.DialCtxFn = dialer.get
 	s.opener = &opener{option: o, dialer: dialer, cancel: cancel, done: make(chan struct{}), connected: make(chan struct{})}
 	go s.opener.run(ctx, s)
@@ -62,7 +63,9 @@ func withDefaults(o rueidis.ClientOption) rueidis.ClientOption {
 		o.ClusterOption.ShardsRefreshInterval = 5 * time.Second
 	}
 	if dial := o.DialFn; o.DialCtxFn == nil && dial != nil {
-		o.DialCtxFn = func(_ context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) { return dial(addr, d, t) }
+		o.DialCtxFn = func(_ context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
+			return dial(addr, d, t)
+		}
 	}
 	if o.DialCtxFn == nil {
 		o.DialCtxFn = dialPlainly
@@ -158,13 +161,17 @@ func (s *Store) ping(ctx context.Context) error {
 	if conn == nil {
 		return s.opener.notYet()
 	}
-	limited, cancel := s.guard.limit(ctx)
-	defer cancel()
-	err := conn.client.Do(limited, conn.client.B().Ping().Build()).Error()
-	if isRedisError(err) {
-		return nil // no right to ping is an answer too
+	answers := make(chan error, 1)
+	go func() { answers <- conn.client.Do(s.guard.shared(), conn.client.B().Ping().Build()).Error() }()
+	select {
+	case err := <-answers:
+		if isRedisError(err) {
+			return nil // no right to ping is an answer too
+		}
+		return classify(err)
+	case <-ctx.Done():
+		return ErrTimeout
 	}
-	return classify(err)
 }
 
 func (s *Store) closed() bool {

@@ -70,7 +70,8 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithMaxInFlight bounds how many checks may be under way at once, 1 or more;
-// further ones fail at once with [ErrBusy]. The default is 512. Keep it below
+// further ones fail at once with [ErrBusy]. A check whose caller had less time
+// is under way until Redis answers. The default is 512. Keep it below
 // the ring of one connection, 1024 by rueidis's default: a full ring waits
 // without a deadline.
 func WithMaxInFlight(n int) Option {

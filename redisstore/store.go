@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -112,13 +111,19 @@ func (s *Store) forget(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	limited, cancel := s.guard.limit(ctx)
-	defer cancel()
-	err = conn.client.Do(limited, conn.client.B().Set().Key(key).Value("0").Xx().PxMilliseconds(1).Build()).Error()
-	if rueidis.IsRedisNil(err) {
-		err = nil // XX: there was none
+	check := func() (struct{}, error) {
+		err := conn.client.Do(s.guard.shared(), conn.client.B().Set().Key(key).Value("0").Xx().PxMilliseconds(1).Build()).Error()
+		if rueidis.IsRedisNil(err) {
+			err = nil // XX: there was none
+		}
+		return struct{}{}, err
 	}
-	return p.leave(ctx, limited, err)
+	if s.guard.inHurry(ctx) {
+		_, err := hurry(ctx, p, check)
+		return err
+	}
+	_, err = check()
+	return p.leave(err, false)
 }
 
 // enter lets a check of key through, with the connection to use.
@@ -136,7 +141,7 @@ func (s *Store) enter(ctx context.Context, key string) (*connection, pass, error
 	}
 	b := s.guard.breakers[part]
 	p, err := s.guard.enter(ctx, b)
-	if errors.Is(err, ErrBusy) && b.mayListen() {
+	if err != nil && errors.Is(err, ErrBusy) && b.mayListen() {
 		go s.listen(conn, b, key)
 	}
 	return conn, p, err
@@ -155,11 +160,12 @@ func (s *Store) integer(ctx context.Context, script *rueidis.Lua, key string, ar
 	if err != nil {
 		return 0, err
 	}
-	limited, cancel := s.guard.limit(ctx)
-	defer cancel()
-	c := &call{Context: limited, values: ctx, key: [1]string{key}}
-	n, err := script.Exec(c, conn.client, c.key[:], args).ToInt64()
-	return n, p.leave(ctx, limited, parsed(err))
+	c := &call{Context: s.guard.shared(), values: ctx, key: [1]string{key}}
+	if s.guard.inHurry(ctx) {
+		return hurry(ctx, p, func() (int64, error) { return c.integer(script, conn.client, args) })
+	}
+	n, err := c.integer(script, conn.client, args)
+	return n, p.leave(err, false)
 }
 
 // integers calls a script that replies with so many numbers.
@@ -168,21 +174,12 @@ func (s *Store) integers(ctx context.Context, script *rueidis.Lua, keys, args []
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := s.guard.limit(ctx)
-	defer cancel()
-	n, err := script.Exec(&call{Context: limited, values: ctx}, conn.client, keys, args).AsIntSlice()
-	if err == nil && len(n) != want {
-		err = unexpected(len(n), want)
+	c := &call{Context: s.guard.shared(), values: ctx}
+	if s.guard.inHurry(ctx) {
+		return hurry(ctx, p, func() ([]int64, error) { return c.integers(script, conn.client, keys, args, want) })
 	}
-	return n, p.leave(ctx, limited, parsed(err))
-}
-
-// parsed tells a reply that could not be read from one that did not come.
-func parsed(err error) error {
-	if rueidis.IsParseErr(err) || rueidis.IsRedisNil(err) {
-		return fmt.Errorf("%w: %w", errParse, err)
-	}
-	return err
+	n, err := c.integers(script, conn.client, keys, args, want)
+	return n, p.leave(err, false)
 }
 
 // withNow appends the time of a test's clock.

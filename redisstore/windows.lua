@@ -166,6 +166,11 @@ local function entry(w, rank)
 	return whole(e[1]) or 0, tonumber(e[2])
 end
 
+-- total is a running total; nil where a score cannot be one.
+local function total(score)
+	return score and score >= 0 and score < EXACT and score or nil
+end
+
 -- later is the rank of the first entry after t; n + 1 when there is none. It
 -- looks near the oldest entry first, where it nearly always is.
 local function later(w, t)
@@ -194,17 +199,22 @@ function log.open(w)
 	w.n, w.first, w.newest = 0, 1, 0
 	w.base, w.last, w.total = 0, 0, 0 -- running totals before the window and at its end
 	local head, wrong = read('ZRANGE', w.key, 0, 0, 'WITHSCORES')
-	w.corrupt = wrong or head[1] and head[1] ~= 'base'
+	w.there = wrong or head[1]
+	w.corrupt = wrong or head[1] and (head[1] ~= 'base' or not total(tonumber(head[2])))
 	if w.corrupt or not head[1] then
 		return
 	end
+	local newest, last = entry(w, -1)
+	w.corrupt = not total(last)
+	if w.corrupt then
+		return
+	end
 	w.n = redis.call('ZCARD', w.key) - 1
-	w.base = tonumber(head[2])
-	w.last = w.base
+	w.base, w.last = tonumber(head[2]), last
 	if w.n == 0 then
 		return
 	end
-	w.newest, w.last = entry(w, -1)
+	w.newest = newest
 	w.first = later(w, now - w.length)
 	if w.first > 1 then
 		local _, total = entry(w, w.first - 1)
@@ -238,7 +248,7 @@ end
 function log.settle(w)
 	if w.corrupt then
 		redis.call('DEL', w.key)
-		w.corrupt = false
+		w.corrupt, w.there = false, false
 	end
 	local gone = math.min(w.first - 1, MOST_DROPPED)
 	if gone > 0 then
@@ -261,7 +271,9 @@ local function push(w, units)
 		-- Begin a new log, with what is left of the old one, so that running
 		-- totals stay exact.
 		local kept = w.total > 0 and redis.call('ZRANGE', w.key, w.first, -1, 'WITHSCORES') or {}
-		redis.call('DEL', w.key)
+		if w.there then -- else a full memory would not refuse what follows
+			redis.call('DEL', w.key)
+		end
 		redis.call('ZADD', w.key, 0, 'base')
 		for i = 1, #kept, 2 do
 			redis.call('ZADD', w.key, text(kept[i + 1] - w.base), kept[i])

@@ -1,0 +1,185 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/internal/redistest"
+	"github.com/tierlimit/tierlimit/redisstore"
+)
+
+// These tests are not parallel, and wait until those that are have not begun:
+// they measure time.
+
+// openLoop sends checks at a rate, whatever becomes of them.
+type openLoop struct {
+	running    sync.WaitGroup
+	goroutines int // at most
+
+	mu     sync.Mutex
+	took   []time.Duration
+	late   []time.Duration // how late the machine wakes who wants to be woken
+	errors map[error]int
+}
+
+var kindsOfErrors = []error{
+	redisstore.ErrTimeout, redisstore.ErrUnreachable, redisstore.ErrRefused, redisstore.ErrBusy, redisstore.ErrPaused, redisstore.ErrReply,
+}
+
+func (l *openLoop) note(took time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.took = append(l.took, took)
+	for _, kind := range kindsOfErrors {
+		if errors.Is(err, kind) {
+			l.errors[kind]++
+		}
+	}
+}
+
+// send asks s so many times a second for so long.
+func send(t *testing.T, perSecond int, span time.Duration, check func(i int) error) *openLoop {
+	t.Helper()
+	l := &openLoop{errors: map[error]int{}}
+	began, last := time.Now(), time.Now()
+	for sent := 0; time.Since(began) < span; {
+		for ; sent < int(time.Since(began).Seconds()*float64(perSecond)); sent++ {
+			i := sent
+			l.running.Go(func() {
+				began := time.Now()
+				err := check(i)
+				l.note(time.Since(began), err)
+			})
+		}
+		l.goroutines = max(l.goroutines, runtime.NumGoroutine())
+		time.Sleep(time.Millisecond) //nolint:forbidigo // the load has a rate, and a real server
+		l.late = append(l.late, time.Since(last)-time.Millisecond)
+		last = time.Now()
+	}
+	l.running.Wait()
+	slices.Sort(l.took)
+	slices.Sort(l.late)
+	return l
+}
+
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	return sorted[min(int(float64(len(sorted))*q), len(sorted)-1)]
+}
+
+// prompt requires that all were answered within most, as far as the machine can.
+func (l *openLoop) prompt(t *testing.T, name string, most time.Duration) {
+	t.Helper()
+	noise := quantile(l.late, 0.99)
+	t.Logf("%s: %d checks, p50 %v, p99 %v, max %v; at most %d goroutines; %v; the machine itself is late by p99 %v, max %v",
+		name, len(l.took), quantile(l.took, 0.5), quantile(l.took, 0.99), l.took[len(l.took)-1], l.goroutines, l.errors, noise, l.late[len(l.late)-1])
+	require.LessOrEqual(t, quantile(l.took, 0.99), most+3*noise, name)
+	require.Less(t, quantile(l.took, 0.5), 5*time.Millisecond+3*noise, "%s: the breaker opens, and a check costs nothing", name)
+}
+
+// waiting is how many checks the machine may have begun too late to run yet.
+func (l *openLoop) waiting() int { return int(l.late[len(l.late)-1].Seconds() * float64(rate())) }
+
+// rate is what the machine can send while every access is watched.
+func rate() int {
+	if raceDetector {
+		return 1500
+	}
+	return 5000
+}
+
+func TestASilentRedisCostsARequestNothing(t *testing.T) { //nolint:paralleltest // it measures time
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	freeze := func(s *redistest.Server, _ *redistest.Proxy) { s.Freeze(t) }
+	thaw := func(s *redistest.Server, _ *redistest.Proxy) { s.Thaw(t) }
+	hole := func(_ *redistest.Server, p *redistest.Proxy) { p.BlackHole(true) }
+	slow := func(_ *redistest.Server, p *redistest.Proxy) { p.Delay(5 * time.Second) }
+	heal := func(_ *redistest.Server, p *redistest.Proxy) { p.Heal(); p.Reset() }
+	for name, c := range map[string]struct {
+		begin, end func(*redistest.Server, *redistest.Proxy)
+		change     func(*rueidis.ClientOption)
+	}{
+		"frozen":                   {freeze, thaw, nil},
+		"frozen, rueidis defaults": {freeze, thaw, defaults},
+		"black hole":               {hole, heal, nil},
+		"5 s late":                 {slow, heal, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := redistest.Start(t)
+			proxy := redistest.NewProxy(t, server.Addr())
+			changes := []func(*rueidis.ClientOption){redistest.Through(proxy)}
+			if c.change != nil {
+				changes = append(changes, c.change)
+			}
+			s := redisstore.New(server.Client(t, changes...))
+			check := func(i int) error {
+				_, err := s.Take(context.Background(), core.Request{Key: user(i % 1000), Limits: plenty, Cost: 1}) //nolint:usetesting // without a deadline
+				return err
+			}
+			quiet := runtime.NumGoroutine()
+			well := send(t, rate(), 300*time.Millisecond, check)
+			require.Less(t, len(well.errors), 2, "%v", well.errors)
+
+			c.begin(server, proxy)
+			silent := send(t, rate(), 3*time.Second, check)
+			silent.prompt(t, name, 110*time.Millisecond)
+			require.LessOrEqual(t, silent.goroutines-quiet, 512+50+silent.waiting())
+			require.Equal(t, redisstore.StateOpen, s.State())
+
+			c.end(server, proxy)
+			woke := time.Now()
+			redistest.Wait(t, 5*time.Second, "a check to be answered", func() error { return check(0) })
+			took := time.Since(woke)
+			t.Logf("%s: well again after %v", name, took)
+			require.Less(t, took, 500*time.Millisecond+5*quantile(silent.late, 0.99))
+		})
+	}
+}
+
+// defaults takes away what the store's documentation asks of a client.
+func defaults(o *rueidis.ClientOption) {
+	o.AlwaysPipelining, o.ConnWriteTimeout = false, 0
+	o.Dialer.Timeout, o.Dialer.KeepAlive = 0, 0
+}
+
+// TestCallersWithLittleTimeDoNotFillTheRing: none of them waits for the store's
+// own deadline, so the breaker learns nothing from them.
+func TestCallersWithLittleTimeDoNotFillTheRing(t *testing.T) { //nolint:paralleltest // it measures time
+	if testing.Short() {
+		t.Skip("takes 4 s")
+	}
+	server := redistest.Start(t)
+	s := redisstore.New(server.Client(t, defaults, func(o *rueidis.ClientOption) { o.AlwaysPipelining = true }))
+	check := func(i int) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) //nolint:usetesting // as above
+		defer cancel()
+		_, err := s.Take(ctx, core.Request{Key: user(i % 1000), Limits: plenty, Cost: 1})
+		return err
+	}
+	for i := range 100 { // by all connections
+		require.NoError(t, check(i))
+	}
+	quiet := runtime.NumGoroutine()
+	server.Freeze(t)
+	silent := send(t, rate(), 3*time.Second, check)
+	silent.prompt(t, "50 ms", 60*time.Millisecond)
+	require.LessOrEqual(t, silent.goroutines-quiet, 2*512+50+silent.waiting())
+	require.Positive(t, silent.errors[redisstore.ErrBusy])
+	require.Equal(t, redisstore.StateClosed, s.State())
+
+	server.Thaw(t)
+	woke := time.Now()
+	redistest.Wait(t, 5*time.Second, "a check to be answered", func() error { return check(0) })
+	t.Logf("well again after %v", time.Since(woke))
+	require.Less(t, time.Since(woke), 500*time.Millisecond+5*quantile(silent.late, 0.99))
+}
