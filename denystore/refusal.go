@@ -14,15 +14,15 @@ type refusal struct {
 	n      int
 	limits [core.MaxLimits]core.Limit
 	cost   int
-	at     time.Duration // by the store's clock: when it was answered
-	fits   time.Duration // when the cost may fit again
+	at     time.Duration // by the store's clock: when it was answered, and levels began to be counted down
+	fits   time.Duration // when the cost may fit again, had it been judged as soon as it was asked
 	levels [core.MaxLimits]core.Level
 
 	degraded bool
 	ask      atomic.Int64 // from when on one request asks again
 }
 
-func newRefusal(who fingerprint, r *core.Request, res *core.Result, now, maxAge time.Duration) *refusal {
+func newRefusal(who fingerprint, r *core.Request, res *core.Result, asked, now, maxAge time.Duration) *refusal {
 	d := &refusal{
 		who: who, n: len(r.Limits), cost: r.Cost,
 		at: now, levels: res.Levels, degraded: res.Degraded,
@@ -31,8 +31,8 @@ func newRefusal(who fingerprint, r *core.Request, res *core.Result, now, maxAge 
 	for _, l := range d.levels[:d.n] {
 		d.fits = max(d.fits, l.RetryAfter)
 	}
-	d.fits += now
-	d.ask.Store(int64(now + maxAge))
+	d.fits += asked
+	d.ask.Store(int64(asked + maxAge))
 	return d
 }
 

@@ -2,6 +2,7 @@ package denystore
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,8 @@ import (
 )
 
 // Store answers repeated refusals from memory. It is made by [New] and safe for
-// concurrent use. On requests that pass it adds a hash and the look at four
-// cells, and allocates nothing.
+// concurrent use. On requests that pass it adds a hash, the time and the look at
+// four cells, and allocates nothing.
 type Store struct {
 	next   core.Store
 	maxAge time.Duration
@@ -20,6 +21,8 @@ type Store struct {
 	seeds  seeds
 	mask   uint64
 	cells  []atomic.Pointer[refusal]
+
+	changes [1 << 8]atomic.Uint32 // by who: what was done that may undo a refusal
 }
 
 var _ core.Store = (*Store)(nil)
@@ -50,15 +53,15 @@ func New(next core.Store, opts ...Option) *Store {
 // Take does r in the next store, or refuses it from memory; see [core.Store].
 // Errors are the next store's. Result.Now is zero for what comes from memory.
 func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
-	if r.Degraded || r.Undo || r.Mode == core.Look || r.Mode == core.Charge && r.Cost <= 0 {
-		return s.next.Take(ctx, r) //nolint:wrapcheck // a decorator hands on
+	switch {
+	case r.Mode == core.Force && !r.Undo:
+		res, err := s.next.Take(ctx, r)
+		s.changed(s.seeds.of(&r.Key))
+		return res, err //nolint:wrapcheck // a decorator hands on
+	case r.Mode != core.Charge, r.Cost <= 0, r.Degraded:
+		return s.next.Take(ctx, r) //nolint:wrapcheck // as above
 	}
 	who := s.seeds.of(&r.Key)
-	if r.Mode == core.Force {
-		res, err := s.next.Take(ctx, r)
-		s.forget(who)
-		return res, err //nolint:wrapcheck // as above
-	}
 	if d := s.find(who); d != nil && d.covers(&r) {
 		if now := s.now(); d.holds(now, s.maxAge) {
 			return d.result(&r, now), nil
@@ -69,23 +72,43 @@ func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
 
 // ask asks the next store and keeps a refusal, or forgets one that is no more.
 func (s *Store) ask(ctx context.Context, who fingerprint, r core.Request) (core.Result, error) {
+	changes := s.changesOf(who)
+	before := changes.Load()
+	asked := s.now()
 	res, err := s.next.Take(ctx, r)
 	switch {
 	case err != nil:
-		return res, err //nolint:wrapcheck // a decorator hands on
+		// One that is of age and cannot be confirmed is not good for longer. That
+		// a caller hung up says nothing.
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			s.forget(who)
+		}
 	case res.Allowed:
 		s.forget(who) // its levels are no more true, if it is not fulfilled
 	case len(r.Limits) <= core.MaxLimits:
-		s.keep(newRefusal(who, &r, &res, s.now(), s.maxAge))
+		s.keep(newRefusal(who, &r, &res, asked, s.now(), s.maxAge))
+		if changes.Load() != before {
+			s.forget(who) // it may have been judged before something was given back
+		}
 	}
-	return res, nil
+	return res, err //nolint:wrapcheck // a decorator hands on
 }
 
 // Reset forgets key here and in the next store; see [core.Store].
 func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) error {
 	err := s.next.Reset(ctx, key, limits)
-	s.forget(s.seeds.of(&key))
+	s.changed(s.seeds.of(&key))
 	return err //nolint:wrapcheck // a decorator hands on
+}
+
+// changed forgets what is known of who, and what is on its way.
+func (s *Store) changed(who fingerprint) {
+	s.changesOf(who).Add(1)
+	s.forget(who)
+}
+
+func (s *Store) changesOf(who fingerprint) *atomic.Uint32 {
+	return &s.changes[who.a%uint64(len(s.changes))]
 }
 
 // row is the cells in which who may lie.

@@ -17,6 +17,8 @@ func WithShare(share float64) Option {
 }
 
 // WithStateChange tells f when the store falls back and when the primary is
-// back. It is called in the path of a request with no lock held, concurrently:
-// be quick.
+// back: each change once, in order, by one request at a time, in its path with
+// no lock held, so be quick. Changes that come while f runs are told as the one
+// that stands then. Where only a part fails, one shard of a Cluster, it is told
+// every time another part answers in between: log it with that in mind.
 func WithStateChange(f func(State)) Option { return func(s *Store) { s.onChange = f } }

@@ -42,5 +42,15 @@ func (s *shares) of(limits []core.Limit) []core.Limit {
 	return part
 }
 
-// part rounds down, but not a whole number that a float holds from below.
-func (s *shares) part(n int) int { return max(int(float64(n)*s.share+1e-9), 1) }
+// part is the most that is not more than the share of n, at least 1. It is
+// found by division, where a float holds 1/49 exactly as the caller wrote it:
+// 1/49 of 98 is 2.
+func (s *shares) part(n int) int {
+	m := int(float64(n) * s.share) // off by one at most
+	if float64(m+1)/float64(n) <= s.share {
+		m++
+	} else if float64(m)/float64(n) > s.share {
+		m--
+	}
+	return max(m, 1)
+}

@@ -6,10 +6,11 @@ import "fmt"
 type State uint32
 
 const (
-	// StateShared means that the primary has answered last.
+	// StateShared means that the primary charges: it has not failed since it
+	// last did.
 	StateShared State = iota
-	// StateDegraded means that the primary has failed last, and the local store
-	// answers.
+	// StateDegraded means that the primary has failed, and has charged nothing
+	// since: the local store answers.
 	StateDegraded
 )
 

@@ -17,7 +17,9 @@ type Store struct {
 	share          float64
 	onChange       func(State)
 	shares         shares
-	state          atomic.Uint32
+	state          atomic.Uint32 // a State
+	told           atomic.Uint32 // the State that onChange knows
+	telling        atomic.Bool
 }
 
 var _ core.Store = (*Store)(nil)
@@ -50,7 +52,11 @@ func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
 	res, err := s.primary.Take(ctx, r)
 	switch {
 	case err == nil:
-		s.turn(StateShared)
+		// A refusal does not tell that the primary is back: a cache in front of
+		// it may have answered, and a Redis that cannot write refuses as well.
+		if res.Allowed && r.Cost > 0 && r.Mode != core.Look {
+			s.turn(StateShared)
+		}
 		return res, nil
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, core.ErrUnsupported):
 		return core.Result{}, err //nolint:wrapcheck // callers branch on it
@@ -84,7 +90,20 @@ func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) er
 
 // turn notes which store judges.
 func (s *Store) turn(to State) {
-	if was := State(s.state.Load()); was != to && s.state.CompareAndSwap(uint32(was), uint32(to)) && s.onChange != nil {
-		s.onChange(to)
+	if State(s.state.Load()) == to {
+		return
+	}
+	s.state.Store(uint32(to))
+	// One tells at a time, and again until nothing is new: whoever was overtaken
+	// would have the last word otherwise.
+	for s.onChange != nil && s.told.Load() != s.state.Load() && s.telling.CompareAndSwap(false, true) {
+		s.tell()
+	}
+}
+
+func (s *Store) tell() {
+	defer s.telling.Store(false) // also when it panics
+	if now := s.state.Load(); s.told.Swap(now) != now {
+		s.onChange(State(now))
 	}
 }
