@@ -16,7 +16,8 @@ type guard struct {
 	most     int64
 	breakers []*breaker // one, or in a Cluster one for each range of slots
 	onChange func(State)
-	shown    atomic.Uint32
+	shown    atomic.Uint32 // the State that onChange knows
+	telling  atomic.Bool
 
 	_        [64]byte // what follows is written by every check
 	inFlight atomic.Int64
@@ -90,16 +91,18 @@ func (g *guard) state() State {
 	return worst
 }
 
-// changed tells of a change of the whole, with no lock held. It looks again
-// until nothing is new, or one that was overtaken would have the last word.
+// changed tells of a change of the whole, with no lock held. One tells at a
+// time, and again until nothing is new: whoever was overtaken would have the
+// last word otherwise.
 func (g *guard) changed() {
-	for {
-		s := g.state()
-		if State(g.shown.Swap(uint32(s))) == s {
-			return
-		}
-		if g.onChange != nil {
-			g.onChange(s)
-		}
+	for g.onChange != nil && State(g.shown.Load()) != g.state() && g.telling.CompareAndSwap(false, true) {
+		g.tell()
+	}
+}
+
+func (g *guard) tell() {
+	defer g.telling.Store(false) // also when it panics
+	if s := g.state(); State(g.shown.Swap(uint32(s))) != s {
+		g.onChange(s)
 	}
 }

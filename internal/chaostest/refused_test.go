@@ -59,11 +59,12 @@ func TestScriptsAreForgotten(t *testing.T) { //nolint:paralleltest // as above
 		rest(50 * time.Millisecond)
 	}
 	f.stop()
-	if f.noise.calm() {
-		require.Empty(t, f.errors)
-		require.Zero(t, f.changes.Load())
-	}
 	f.requireAdmitted(t, fault{}, 0)
+	if !f.noise.calm() {
+		t.Skip("the machine stood still, so checks timed out, which are failures")
+	}
+	require.Empty(t, f.errors)
+	require.Zero(t, f.changes.Load())
 
 	// One by one, so that it can be counted.
 	for i := range 10 {
