@@ -31,8 +31,10 @@ func Cost(n int) echo.MiddlewareFunc {
 	var once sync.Once
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			rec := enter(c)
-			defer leave(c, rec)
+			rec, fresh := enter(c)
+			if fresh {
+				defer leave(c, rec)
+			}
 			SetCost(c, n)
 			if rec.Heeds() {
 				return raise(c, rec, n, next)
@@ -68,7 +70,12 @@ func raise(c echo.Context, rec *record.Record, n int, next echo.HandlerFunc) err
 func SetCost(c echo.Context, n int) {
 	c.Set(CostKey, n)
 	c.Set(notedKey, n)
-	if rec := enter(c); n >= 0 {
+	rec, fresh := record.In(c.Request().Context())
+	if fresh {
+		// In place: nobody is there to leave a copy.
+		*c.Request() = *c.Request().WithContext(rec)
+	}
+	if n >= 0 {
 		rec.SetPrice(n)
 	}
 }

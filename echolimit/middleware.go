@@ -50,8 +50,10 @@ type middleware struct {
 }
 
 func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
-	rec := enter(c)
-	defer leave(c, rec)
+	rec, fresh := enter(c)
+	if fresh {
+		defer leave(c, rec)
+	}
 	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
 		rec.Skip()
 	} else if d := m.decide(c, rec); !d.Allowed() {
@@ -61,14 +63,16 @@ func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
 }
 
 // enter gives the request a record, unless it has one.
-func enter(c echo.Context) *record.Record {
-	rec, fresh := record.In(c.Request().Context())
+func enter(c echo.Context) (rec *record.Record, fresh bool) {
+	rec, fresh = record.In(c.Request().Context())
 	if fresh {
 		c.SetRequest(rec.Enter(c.Request()))
 	}
-	return rec
+	return rec, fresh
 }
 
+// leave is for whoever gave the request its record, and no other: behind a
+// http.TimeoutHandler others may still run.
 func leave(c echo.Context, rec *record.Record) { rec.Leave(c.Request()) }
 
 // decide identifies the caller and charges the request.

@@ -30,8 +30,10 @@ func Cost(n int) gin.HandlerFunc {
 	}
 	var once sync.Once
 	return func(c *gin.Context) {
-		rec := enter(c)
-		defer leave(c, rec)
+		rec, fresh := enter(c)
+		if fresh {
+			defer leave(c, rec)
+		}
 		SetCost(c, n)
 		if rec.Heeds() {
 			raise(c, rec, n)
@@ -67,7 +69,12 @@ func raise(c *gin.Context, rec *record.Record, n int) {
 func SetCost(c *gin.Context, n int) {
 	c.Set(CostKey, n)
 	c.Set(notedKey, n)
-	if rec := enter(c); n >= 0 {
+	rec, fresh := record.In(c.Request.Context())
+	if fresh {
+		// In place: nobody is there to leave a copy.
+		*c.Request = *c.Request.WithContext(rec)
+	}
+	if n >= 0 {
 		rec.SetPrice(n)
 	}
 }

@@ -48,8 +48,10 @@ type middleware struct {
 }
 
 func (m *middleware) handle(c *gin.Context) {
-	rec := enter(c)
-	defer leave(c, rec)
+	rec, fresh := enter(c)
+	if fresh {
+		defer leave(c, rec)
+	}
 	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
 		rec.Skip()
 	} else if d := m.decide(c, rec); !d.Allowed() {
@@ -60,14 +62,16 @@ func (m *middleware) handle(c *gin.Context) {
 }
 
 // enter gives the request a record, unless it has one.
-func enter(c *gin.Context) *record.Record {
-	rec, fresh := record.In(c.Request.Context())
+func enter(c *gin.Context) (rec *record.Record, fresh bool) {
+	rec, fresh = record.In(c.Request.Context())
 	if fresh {
 		c.Request = rec.Enter(c.Request)
 	}
-	return rec
+	return rec, fresh
 }
 
+// leave is for whoever gave the request its record, and no other: behind a
+// http.TimeoutHandler others may still run.
 func leave(c *gin.Context, rec *record.Record) { rec.Leave(c.Request) }
 
 // decide identifies the caller and charges the request.

@@ -24,8 +24,10 @@ func Cost(n int) func(http.Handler) http.Handler {
 	var once sync.Once
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			rec, r := enter(r)
-			defer rec.Leave(r)
+			rec, r, fresh := enter(r)
+			if fresh {
+				defer rec.Leave(r)
+			}
 			rec.SetPrice(n)
 			if rec.Heeds() {
 				if raised(w, r, rec, n) {

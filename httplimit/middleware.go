@@ -51,8 +51,10 @@ type middleware struct {
 }
 
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	rec, r := enter(r)
-	defer rec.Leave(r)
+	rec, r, fresh := enter(r)
+	if fresh {
+		defer rec.Leave(r)
+	}
 	if record.Preflight(r) || m.skip != nil && m.skip(r) {
 		rec.Skip()
 	} else if d := m.decide(w, r, rec); !d.Allowed() {
@@ -65,13 +67,14 @@ func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Ha
 	serve(w, r, rec, next)
 }
 
-// enter gives the request a record, unless it has one.
-func enter(r *http.Request) (*record.Record, *http.Request) {
-	rec, fresh := record.In(r.Context())
+// enter gives the request a record, unless it has one. Whoever gave it leaves
+// it, and no other: behind a http.TimeoutHandler others may still run.
+func enter(r *http.Request) (rec *record.Record, inner *http.Request, fresh bool) {
+	rec, fresh = record.In(r.Context())
 	if fresh {
 		r = rec.Enter(r)
 	}
-	return rec, r
+	return rec, r, fresh
 }
 
 // decide identifies the caller and charges the request.
