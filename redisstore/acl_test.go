@@ -101,7 +101,7 @@ func TestEveryMissingRightIsOneClearRefusal(t *testing.T) {
 		t.Run(missing, func(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t, limiterUser(slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == missing })))
-			s := redisstore.New(server.Client(t, redistest.As("limiter", "secret")), redisstore.WithBreaker(1, patient))
+			s := redisstore.New(server.Client(t, redistest.As("limiter", "secret")), redisstore.WithBreaker(1, patient), redisstore.WithTimeout(patient))
 			refused := 0
 			for name, limits := range eonSets() {
 				key := s.RedisKey(user(1), limits)
@@ -145,7 +145,7 @@ func TestAnotherPrefixIsRefused(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, limiterUser(slices.Concat(rights, logRights)))
 	client := server.Client(t, redistest.As("limiter", "secret"), func(o *rueidis.ClientOption) { o.DisableRetry = true })
-	s := redisstore.New(client, redisstore.WithPrefix("acme:"))
+	s := redisstore.New(client, redisstore.WithPrefix("acme:"), redisstore.WithTimeout(patient))
 	for _, limits := range eonSets() {
 		_, err := s.Take(t.Context(), core.Request{Key: user(1), Limits: limits, Cost: 1})
 		require.ErrorIs(t, err, redisstore.ErrRefused)

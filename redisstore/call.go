@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -26,13 +27,38 @@ func (c *call) integer(script *rueidis.Lua, client rueidis.Client, args []string
 	return n, parsed(err)
 }
 
+// untilMoved is how long to wait for keys of a slot that a Cluster is moving.
+const untilMoved = 2 * time.Millisecond
+
 // integers are the numbers of a reply, which has so many.
 func (c *call) integers(script *rueidis.Lua, client rueidis.Client, keys, args []string, want int) ([]int64, error) {
 	n, err := script.Exec(c, client, keys, args).AsIntSlice()
+	for isTryAgain(err) && c.pause(untilMoved) {
+		// Some of the keys have moved and some have not, so nothing was done.
+		n, err = script.Exec(c, client, keys, args).AsIntSlice()
+	}
 	if err == nil && len(n) != want {
 		err = unexpected(len(n), want)
 	}
 	return n, parsed(err)
+}
+
+func isTryAgain(err error) bool {
+	if err == nil {
+		return false
+	}
+	e, ok := rueidis.IsRedisErr(err)
+	return ok && e.IsTryAgain()
+}
+
+// pause waits for d, or tells that there is no time left.
+func (c *call) pause(d time.Duration) bool {
+	select {
+	case <-c.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // parsed tells a reply that could not be read from one that did not come.

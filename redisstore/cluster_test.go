@@ -27,6 +27,7 @@ func TestACluster(t *testing.T) { //nolint:tparallel // its parts change one clu
 	t.Run("spread", func(t *testing.T) { spreads(t, cluster) })
 	t.Run("scripts flushed", func(t *testing.T) { survivesFlushes(t, cluster) })
 	t.Run("slots moved", func(t *testing.T) { followsSlots(t, cluster) })
+	t.Run("a slot half moved", func(t *testing.T) { waitsForKeys(t, cluster) })
 	t.Run("master killed", func(t *testing.T) { failsOver(t, cluster) })
 }
 
@@ -96,11 +97,46 @@ func followsSlots(t *testing.T, cluster *redistest.Cluster) {
 	require.Empty(t, seen.counts())
 }
 
+// waitsForKeys asks for several keys while one of them is not where the others
+// are. Redis does nothing then and says TRYAGAIN.
+func waitsForKeys(t *testing.T, cluster *redistest.Cluster) {
+	t.Helper()
+	s := anyRedis{cluster.Client(t), true}.store()
+	limits := endless()["lone"]
+	limits = append(limits, endless()["log"]...)
+	charge(t, s, user(1), limits, 3)
+	main := s.RedisKey(user(1), limits)
+	from, slot := cluster.MasterOf(t, main), redistest.Slot(main)
+	to := cluster.Node(0)
+	if from == to {
+		to = cluster.Node(1)
+	}
+	to.Do(t, "CLUSTER", "SETSLOT", slot, "IMPORTING", from.Do(t, "CLUSTER", "MYID"))
+	from.Do(t, "CLUSTER", "SETSLOT", slot, "MIGRATING", to.Do(t, "CLUSTER", "MYID"))
+	from.Do(t, "MIGRATE", "127.0.0.1", to.Port(), main, 0, 5000)
+
+	failed := make(chan error)
+	go func() {
+		_, err := s.Take(t.Context(), core.Request{Key: user(1), Limits: limits, Cost: 1})
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		require.NoError(t, err)
+		require.Fail(t, "it cannot be answered yet")
+	case <-time.After(50 * time.Millisecond):
+	}
+	cluster.MigrateSlot(t, slot, from, to)
+	cluster.WaitOK(t)
+	require.NoError(t, <-failed)
+	require.Equal(t, 4, limits[0].Burst-look(t, s, user(1), limits).Levels[0].Remaining, "once")
+}
+
 // failsOver kills a master and wants errors only until the servers have elected
 // another.
 func failsOver(t *testing.T, cluster *redistest.Cluster) {
 	t.Helper()
-	s := redisstore.New(cluster.Client(t))
+	s := redisstore.New(cluster.Client(t), redisstore.WithTimeout(time.Second))
 	seen := errorCounts{}
 	load := run(t, 20, func(worker, i int) error {
 		_, err := s.Take(t.Context(), core.Request{Key: user((worker*31 + i) % 400), Limits: plenty, Cost: 1})
@@ -206,7 +242,7 @@ func TestAFrozenShardDoesNotStopTheOthers(t *testing.T) {
 		return err
 	}
 	for _, key := range append(gone, there...) {
-		require.NoError(t, check(key))
+		redistest.Wait(t, patient, "an answer", func() error { return check(key) })
 	}
 	frozen.Freeze(t)
 	var ok, failed, paused, answered atomic.Int64

@@ -24,9 +24,10 @@
 //
 // A check is one script call that judges by the clock of Redis: all windows
 // are charged or none, whatever runs beside it. It is called by EVALSHA, loaded
-// where Redis does not know it, and never repeated otherwise: a reply that was
-// lost has been charged. Cancelling the request does not recall it, nor does a
-// deadline of the request that is earlier than the store's.
+// where Redis does not know it, and repeated where a Cluster has done nothing
+// because the keys are on their way (TRYAGAIN), but never otherwise: a reply
+// that was lost has been charged. Cancelling the request does not recall it,
+// nor does a deadline of the request that is earlier than the store's.
 //
 // # When Redis is slow or away
 //

@@ -127,6 +127,12 @@ func ask(s core.Store) error {
 	return err
 }
 
+// answers waits for an answer, for a busy machine may be late.
+func answers(tb testing.TB, s core.Store) {
+	tb.Helper()
+	redistest.Wait(tb, patient, "an answer", func() error { return ask(s) })
+}
+
 // plenty is a window that no test uses up.
 var plenty = core.Per(1, time.Minute).WithBurst(1 << 26).Limits()
 

@@ -51,7 +51,7 @@ func TestRefusalsOfRedis(t *testing.T) {
 		})
 		refuses(t, replica, eonSets(), "MASTERDOWN")
 		replica.Do(t, "REPLICAOF", "NO", "ONE")
-		require.NoError(t, ask(redisstore.New(replica.Client(t))))
+		answers(t, redisstore.New(replica.Client(t)))
 	})
 	t.Run("out of memory", func(t *testing.T) {
 		t.Parallel()
@@ -75,7 +75,7 @@ func TestRefusalsOfRedis(t *testing.T) {
 		t.Parallel()
 		server := redistest.Start(t, redistest.WithConfig("busy-reply-threshold 20"))
 		s := redisstore.New(server.Client(t), redisstore.WithTimeout(patient), redisstore.WithBreaker(1, patient))
-		require.NoError(t, ask(s))
+		answers(t, s)
 		ended := make(chan error)
 		go func() {
 			_, err := server.Try("EVAL", "while true do end", 0)
@@ -93,6 +93,6 @@ func TestRefusalsOfRedis(t *testing.T) {
 		require.Equal(t, redisstore.StateClosed, s.State())
 		server.Do(t, "SCRIPT", "KILL")
 		require.Error(t, <-ended)
-		require.NoError(t, ask(s))
+		answers(t, s)
 	})
 }

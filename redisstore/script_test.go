@@ -65,7 +65,7 @@ func TestACheckWhoseReplyIsLostIsExecutedOnce(t *testing.T) {
 	direct := anyRedis{server.Client(t), true}.store()
 	for name, limits := range endless() {
 		proxy := redistest.NewProxy(t, server.Addr())
-		s := redisstore.New(server.Client(t, redistest.Through(proxy), oneConnection))
+		s := redisstore.New(server.Client(t, redistest.Through(proxy), oneConnection), redisstore.WithTimeout(500*time.Millisecond))
 		charge(t, s, user(1), limits, 3)
 		require.Equal(t, 3, spent(t, direct, limits), name)
 		q := core.Request{Key: user(1), Limits: limits, Cost: 1}
@@ -74,7 +74,7 @@ func TestACheckWhoseReplyIsLostIsExecutedOnce(t *testing.T) {
 		began := time.Now()
 		_, err := s.Take(t.Context(), q)
 		require.ErrorIs(t, err, redisstore.ErrTimeout, name)
-		require.Less(t, time.Since(began), time.Second, name)
+		require.Less(t, time.Since(began), 5*time.Second, name)
 		require.Equal(t, 4, spent(t, direct, limits), "%s: charged once, whoever heard of it", name)
 
 		proxy.Heal()
@@ -119,12 +119,12 @@ func TestACheckWhoseConnectionBreaksIsExecutedOnce(t *testing.T) {
 func TestARestartWithAnEmptyMemoryIsABlink(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	s := redisstore.New(server.Client(t))
+	s := anyRedis{server.Client(t), true}.store()
 	for name, limits := range endless() {
 		charge(t, s, user(1), limits, 5)
 		server.Restart(t)
 		var failures atomic.Int64
-		redistest.Wait(t, 2*time.Second, "an answer", func() error {
+		redistest.Wait(t, 5*time.Second, "an answer", func() error {
 			_, err := s.Take(t.Context(), core.Request{Key: user(1), Limits: limits, Cost: 1})
 			if err != nil {
 				failures.Add(1)
