@@ -20,16 +20,13 @@ end
 -- A value that is no tat, or of another type, counts as none and is overwritten.
 -- Any other error is the caller's to know: swallowed, it would let all pass.
 local stored = redis.pcall('GET', KEYS[1])
-local debt = 0 -- tat - now
-if type(stored) == 'table' then
-	if string.sub(stored.err, 1, 9) ~= 'WRONGTYPE' then
-		return stored
-	end
-elseif stored and string.find(stored, '^%d+$') then
-	local tat = tonumber(stored)
-	if tat and tat > now and tat < 9007199254740992 then
+local tat, debt = tonumber(stored), 0 -- debt is tat - now
+if tat then
+	if tat > now and tat < 9007199254740992 and string.find(stored, '^%d+$') then
 		debt = tat - now
 	end
+elseif type(stored) == 'table' and string.sub(stored.err, 1, 9) ~= 'WRONGTYPE' then
+	return stored
 end
 
 -- The clock was set back, or the quota shrank.
@@ -43,7 +40,11 @@ if allowed then
 	debt = debt + charge
 end
 if allowed or mended then
-	-- '%.0f' because tostring keeps 14 digits only.
-	redis.call('SET', KEYS[1], string.format('%.0f', now + debt), 'PX', string.format('%.0f', math.ceil(debt / 1000) + slack))
+	-- Whole seconds and the rest fit '%d' on every machine; tostring keeps 14
+	-- digits only, and '%.0f' is dear. The milliseconds are rounded up.
+	tat = now + debt
+	local us, ttl = tat % 1000000, (debt + 999) / 1000 + slack
+	redis.call('SET', KEYS[1], string.format('%d%06d', (tat - us) / 1000000, us),
+		'PX', string.format(ttl < 2147483648 and '%d' or '%.0f', ttl - ttl % 1))
 end
 return allowed and debt or -1 - debt

@@ -53,7 +53,10 @@ if allowed then
 	tat1, tat2 = now + debt1, now + debt2
 end
 if allowed or mended then
-	local ttl = math.ceil((debt1 > debt2 and debt1 or debt2) / 1000) + slack
-	redis.call('SET', KEYS[1], string.format('%.0f %.0f', tat1, tat2), 'PX', string.format('%.0f', ttl))
+	-- Printed as in gcra.lua.
+	local us1, us2 = tat1 % 1000000, tat2 % 1000000
+	local ttl = ((debt1 > debt2 and debt1 or debt2) + 999) / 1000 + slack
+	redis.call('SET', KEYS[1], string.format('%d%06d %d%06d', (tat1 - us1) / 1000000, us1, (tat2 - us2) / 1000000, us2),
+		'PX', string.format(ttl < 2147483648 and '%d' or '%.0f', ttl - ttl % 1))
 end
 return { allowed and debt1 or -1 - debt1, debt2 }

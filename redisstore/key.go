@@ -22,20 +22,24 @@ import (
 // behind it, and the rest in braces, so that all keys of the set share a slot.
 type keyMaker struct {
 	prefix string
-	hashes sync.Pool
+	secret bool
+	hashes sync.Pool // of *hasher
 }
 
-// hasher is what hashing one id needs, kept for the next.
+// hasher hashes a long id, or with a secret; it is kept for the next.
 type hasher struct {
 	hash hash.Hash
 	sum  [sha1.Size]byte
 	buf  [256]byte
-	key  []byte
 }
+
+// usual is how long a key mostly is at most, short how long an id is: both then
+// need no memory of their own.
+const usual, short = 160, 64
 
 func newKeyMaker(prefix string, secret []byte) *keyMaker {
 	secret = slices.Clone(secret)
-	return &keyMaker{prefix: prefix, hashes: sync.Pool{New: func() any {
+	return &keyMaker{prefix: prefix, secret: len(secret) > 0, hashes: sync.Pool{New: func() any {
 		h := &hasher{}
 		if len(secret) > 0 {
 			h.hash = hmac.New(sha1.New, secret)
@@ -48,50 +52,51 @@ func newKeyMaker(prefix string, secret []byte) *keyMaker {
 
 // plain is the key of a lone GCRA window.
 func (m *keyMaker) plain(k *core.Key) string {
-	h := m.hasher()
-	h.key = append(h.key[:0], m.prefix...)
-	h.appendRest(k)
-	key := string(h.key)
-	m.hashes.Put(h)
-	return key
+	var buf [usual]byte
+	return string(m.appendRest(append(buf[:0], m.prefix...), k))
 }
 
 // set is the key of any other set of windows.
 func (m *keyMaker) set(k *core.Key, name string) string {
-	h := m.hasher()
-	h.key = append(append(h.key[:0], m.prefix...), '{')
-	h.appendRest(k)
-	h.key = append(append(h.key, "}:"...), name...)
-	key := string(h.key)
-	m.hashes.Put(h)
-	return key
-}
-
-func (m *keyMaker) hasher() *hasher {
-	h, _ := m.hashes.Get().(*hasher)
-	return h
+	var buf [usual]byte
+	key := append(append(buf[:0], m.prefix...), '{')
+	key = append(m.appendRest(key, k), "}:"...)
+	return string(append(key, name...))
 }
 
 // appendRest appends the plain key without its prefix.
-func (h *hasher) appendRest(k *core.Key) {
+func (m *keyMaker) appendRest(b []byte, k *core.Key) []byte {
 	if k.Scope != "" {
-		h.key = append(appendName(h.key, k.Scope), ':')
+		b = append(appendName(b, k.Scope), ':')
 	}
 	if k.Tier == "anon" {
-		h.key = append(h.key, "%61non"...) // or it would read as the mark below
+		b = append(b, "%61non"...) // or it would read as the mark below
 	} else {
-		h.key = appendName(h.key, k.Tier)
+		b = appendName(b, k.Tier)
 	}
 	if k.Anonymous {
-		h.key = append(h.key, ":anon"...)
+		b = append(b, ":anon"...)
 	}
+	return m.appendHash(append(b, ':'), k.ID)
+}
+
+// appendHash appends the hex of the hash of id.
+func (m *keyMaker) appendHash(b []byte, id string) []byte {
+	if len(id) <= short && !m.secret {
+		var buf [short]byte
+		sum := sha1.Sum(buf[:copy(buf[:], id)]) //nolint:gosec // as above
+		return hex.AppendEncode(b, sum[:])
+	}
+	h, _ := m.hashes.Get().(*hasher)
 	h.hash.Reset()
-	for id := k.ID; id != ""; {
+	for id != "" {
 		n := copy(h.buf[:], id)
 		h.hash.Write(h.buf[:n])
 		id = id[n:]
 	}
-	h.key = hex.AppendEncode(append(h.key, ':'), h.hash.Sum(h.sum[:0]))
+	b = hex.AppendEncode(b, h.hash.Sum(h.sum[:0]))
+	m.hashes.Put(h)
+	return b
 }
 
 // appendName appends the name of a tier or scope; bytes that could break the

@@ -14,6 +14,7 @@ import (
 
 // set is what asking Redis about one set of limits needs again and again.
 type set struct {
+	limits  []core.Limit
 	name    string
 	lone    bool   // one GCRA window: the plain key and the cheapest script
 	rates   []rate // of one or two GCRA windows, in the scripts' order; else none
@@ -29,7 +30,7 @@ type set struct {
 const cachedCosts = 32
 
 func newSet(limits []core.Limit) *set {
-	s := &set{}
+	s := &set{limits: slices.Clone(limits)}
 	for i := range limits {
 		s.order = append(s.order, i)
 	}
@@ -112,7 +113,8 @@ func micros(d time.Duration) int64 {
 // sets keeps what was made ready. Plans have few sets of limits; whoever makes
 // up new ones all the time is served without the cache.
 type sets struct {
-	known *xsync.Map[limitKey, *set]
+	known  *xsync.Map[limitKey, *set]
+	recent [16]atomic.Pointer[set] // asked first: comparing is cheaper than hashing
 }
 
 type limitKey [core.MaxLimits]core.Limit
@@ -120,6 +122,19 @@ type limitKey [core.MaxLimits]core.Limit
 const mostSets = 4096
 
 func (s *sets) of(limits []core.Limit) *set {
+	if len(limits) == 0 {
+		return s.find(limits)
+	}
+	recent := &s.recent[uint(limits[0].Count)%uint(len(s.recent))] //nolint:gosec // any place will do
+	if was := recent.Load(); was != nil && slices.Equal(was.limits, limits) {
+		return was
+	}
+	found := s.find(limits)
+	recent.Store(found)
+	return found
+}
+
+func (s *sets) find(limits []core.Limit) *set {
 	var key limitKey
 	copy(key[:], limits)
 	if known, ok := s.known.Load(key); ok {
