@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"time"
 
@@ -24,70 +24,64 @@ import (
 
 func main() {
 	redis := flag.String("redis", "127.0.0.1:6379", "address of the Redis to share limits through")
+	first := flag.String("first", "127.0.0.1:3000", "address of the first instance")
+	second := flag.String("second", "127.0.0.1:3001", "address of the second instance")
 	flag.Parse()
-	if err := run(*redis, os.Stdout); err != nil {
+	if err := run(*redis, []string{*first, *second}, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run alternates between two instances until one refuses.
-func run(redis string, out io.Writer) error {
-	first, err := start(redis)
-	if err != nil {
-		return err
-	}
-	defer first.stop()
-	second, err := start(redis)
-	if err != nil {
-		return err
-	}
-	defer second.stop()
-
-	for n := 1; n <= 11; n++ {
-		to, name := first, "first"
-		if n%2 == 0 {
-			to, name = second, "second"
-		}
-		status, left, err := ask(to.url)
+// run asks instances in turns until ten requests have passed and one has not.
+func run(redis string, addrs []string, out io.Writer) error {
+	for _, addr := range addrs {
+		stop, err := serve(redis, addr)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "request %2d to the %-6s instance: %d, %s left\n", n, name, status, left)
+		defer stop()
+	}
+	caller := "ana-" + time.Now().Format(time.RFC3339Nano) // nobody yet, so the bucket is full
+	for n := range 11 {
+		addr := addrs[n%len(addrs)]
+		answer, err := ask(addr, caller)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "request %2d to %s: %d, %s left\n", n+1, addr, answer.StatusCode, answer.Header.Get("X-RateLimit-Remaining"))
 	}
 	return nil
 }
 
-// instance is one server with a store of its own, as another process would be.
-type instance struct {
-	url  string
-	stop func()
-}
-
-func start(redis string) (*instance, error) {
+// serve starts one instance with a store of its own, as another process would.
+func serve(redis, addr string) (stop func(), err error) {
 	store, err := redisstore.Open(rueidis.ClientOption{InitAddress: []string{redis}})
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	// A service would rather start, and limit as soon as Redis is there.
-	if err := store.Ready(ctx); err != nil {
-		store.Close()
-		return nil, err
-	}
-	limiter, err := core.New(store, core.Plans{
-		Tiers:   map[string]core.Quota{"free": core.PerMinute(10)},
-		Default: "free",
-	})
+	limiter, err := core.New(store, core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}, Default: "free"})
 	if err != nil {
 		store.Close()
 		return nil, err
 	}
-	server := httptest.NewServer(httplimit.New(limiter, identify)(http.HandlerFunc(data)))
-	return &instance{url: server.URL, stop: func() {
-		server.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	// Without this wait it would serve at once, and limit as soon as Redis is there.
+	if err := store.Ready(ctx); err != nil {
 		store.Close()
-	}}, nil
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	server := &http.Server{Handler: httplimit.New(limiter, identify)(http.HandlerFunc(data)), ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }() // until it is closed
+	return func() {
+		_ = server.Close()
+		store.Close()
+	}, nil
 }
 
 func identify(r *http.Request) (core.Identity, error) {
@@ -96,24 +90,16 @@ func identify(r *http.Request) (core.Identity, error) {
 
 func data(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "data") }
 
-// ask sends one request of the same caller. His key is new at each run, so that
-// the bucket is full.
-func ask(url string) (status int, left string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+// ask sends one request of a caller's.
+func ask(addr, caller string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+addr, http.NoBody)
 	if err != nil {
-		return 0, "", err
+		return nil, err
 	}
 	request.Header.Set("X-Api-Key", caller)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, "", err
+		return nil, err
 	}
-	if err := response.Body.Close(); err != nil {
-		return 0, "", err
-	}
-	return response.StatusCode, response.Header.Get("X-RateLimit-Remaining"), nil
+	return response, response.Body.Close()
 }
-
-var caller = "ana-" + time.Now().Format(time.RFC3339Nano)
