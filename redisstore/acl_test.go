@@ -13,23 +13,6 @@ import (
 	"github.com/tierlimit/tierlimit/redisstore"
 )
 
-// rights are those that the package's documentation asks for.
-var (
-	rights    = []string{"+evalsha", "+eval", "+get", "+set", "+time", "+ping"}
-	logRights = []string{"+del", "+pexpire", "+zadd", "+zcard", "+zrange", "+zrangebyscore", "+zremrangebyrank", "+zremrangebyscore"}
-)
-
-// clusterRights and sentinelRights are what a client needs there.
-var (
-	clusterRights  = []string{"+cluster", "+asking"}
-	sentinelRights = []string{"+role"}
-)
-
-// limiterUser is a user with these rights and nothing else.
-func limiterUser(rights []string) redistest.Option {
-	return redistest.WithUser("limiter", append([]string{"on", ">secret", "~trt:*"}, rights...)...)
-}
-
 func withoutLogs(t *testing.T) map[string][]core.Limit {
 	t.Helper()
 	sets := eonSets()
@@ -44,17 +27,18 @@ func withoutLogs(t *testing.T) map[string][]core.Limit {
 
 func TestTheDocumentedRightsSuffice(t *testing.T) {
 	t.Parallel()
+	g := documented(t)
 	for name, c := range map[string]struct {
-		rights []string
-		sets   map[string][]core.Limit
+		user redistest.Option
+		sets map[string][]core.Limit
 	}{
-		"without logs": {rights, withoutLogs(t)},
-		"with logs":    {slices.Concat(rights, logRights), eonSets()},
+		"without logs": {g.option(), withoutLogs(t)},
+		"with logs":    {g.option(g.logs), eonSets()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := redistest.Start(t, limiterUser(c.rights))
-			s := anyRedis{server.Client(t, redistest.As("limiter", "secret")), true}.store()
+			server := redistest.Start(t, c.user)
+			s := anyRedis{server.Client(t, g.as()), true}.store()
 			require.NoError(t, s.Ready(t.Context()))
 			do := func() {
 				for _, limits := range c.sets {
@@ -93,15 +77,17 @@ func TestTheDocumentedRightsSuffice(t *testing.T) {
 // never one that is tried again and again.
 func TestEveryMissingRightIsOneClearRefusal(t *testing.T) {
 	t.Parallel()
-	all := slices.Concat(rights, logRights)
+	g := documented(t)
+	all := slices.Concat(g.all, g.logs)
 	for _, missing := range all {
 		if missing == "+ping" {
 			continue // a keep-alive that is refused is an answer too
 		}
 		t.Run(missing, func(t *testing.T) {
 			t.Parallel()
-			server := redistest.Start(t, limiterUser(slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == missing })))
-			s := redisstore.New(server.Client(t, redistest.As("limiter", "secret")), redisstore.WithBreaker(1, patient), redisstore.WithTimeout(patient))
+			left := slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == missing })
+			server := redistest.Start(t, g.under(g.pattern, left))
+			s := redisstore.New(server.Client(t, g.as()), redisstore.WithBreaker(1, patient), redisstore.WithTimeout(patient))
 			refused := 0
 			for name, limits := range eonSets() {
 				key := s.RedisKey(user(1), limits)
@@ -143,8 +129,9 @@ func TestEveryMissingRightIsOneClearRefusal(t *testing.T) {
 
 func TestAnotherPrefixIsRefused(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t, limiterUser(slices.Concat(rights, logRights)))
-	client := server.Client(t, redistest.As("limiter", "secret"), func(o *rueidis.ClientOption) { o.DisableRetry = true })
+	g := documented(t)
+	server := redistest.Start(t, g.option(g.logs))
+	client := server.Client(t, g.as(), func(o *rueidis.ClientOption) { o.DisableRetry = true })
 	s := redisstore.New(client, redisstore.WithPrefix("acme:"), redisstore.WithTimeout(patient))
 	for _, limits := range eonSets() {
 		_, err := s.Take(t.Context(), core.Request{Key: user(1), Limits: limits, Cost: 1})

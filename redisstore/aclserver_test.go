@@ -1,7 +1,6 @@
 package redisstore_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -19,8 +18,9 @@ func TestTheDocumentedRightsSufficeInACluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 4 s")
 	}
-	cluster := redistest.StartCluster(t, limiterUser(slices.Concat(rights, logRights, clusterRights)))
-	r := anyRedis{cluster.Client(t, redistest.As("limiter", "secret")), true}
+	g := documented(t)
+	cluster := redistest.StartCluster(t, g.option(g.logs, g.cluster))
+	r := anyRedis{cluster.Client(t, g.as()), true}
 	require.Equal(t, rueidis.ClientModeCluster, r.Mode())
 	s, sets := r.store(), endless()
 	load := run(t, 4, func(worker, i int) error {
@@ -58,9 +58,10 @@ func TestTheDocumentedRightsSufficeBehindSentinels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 3 s")
 	}
-	sentinel := redistest.StartSentinel(t, limiterUser(slices.Concat(rights, sentinelRights)))
+	g := documented(t)
+	sentinel := redistest.StartSentinel(t, g.option(g.masters))
 	o := sentinel.ClientOption()
-	o.Username, o.Password = "limiter", "secret"
+	g.as()(&o)
 	o.Sentinel.TopologyRefreshInterval = 100 * time.Millisecond
 	s := open(t, o)
 	ready(t, s)

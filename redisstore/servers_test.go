@@ -21,6 +21,9 @@ import (
 // patient is for stores whose answers matter and not how soon they come.
 const patient = 20 * time.Second
 
+// clientChange is a change of a client's options.
+type clientChange = func(*rueidis.ClientOption)
+
 // anyRedis is a Redis, real or in this process.
 type anyRedis struct {
 	rueidis.Client
