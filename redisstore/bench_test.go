@@ -21,9 +21,11 @@ func BenchmarkStore(b *testing.B) {
 func BenchmarkServer(b *testing.B) {
 	server := redistest.Start(b)
 	s := anyRedis{server.Client(b), true}.store()
-	for name, limits := range kinds() {
+	for name, kind := range kinds() {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
-			b.ReportMetric(serverTime(b, server, s, limits, max(b.N, 32)), "server-µs/check")
+			a := &asker{server, s, name, kind}
+			a.fill(b)
+			b.ReportMetric(a.cost(b, max(b.N, askers)), "server-µs/check")
 		})
 	}
 }
@@ -56,10 +58,11 @@ func BenchmarkChecks(b *testing.B) {
 // BenchmarkOverhead compares a check with the bare script call, by turns, on a
 // client that answers at once. Hashing is what the key's name costs.
 func BenchmarkOverhead(b *testing.B) {
-	client := cannedClient(b)
+	p := plains[1]
+	client := p.canned(b)
 	s := redisstore.New(client)
 	limits, key := core.PerMinute(10).Limits(), core.Key{Tier: "free", ID: "key_ana"}
-	without, with, hashing := bare(b, client), taking(b, s, limits), func() { _ = s.RedisKey(key, limits) }
+	without, with, hashing := p.bare(b, client), taking(b, s, limits), func() { _ = s.RedisKey(key, limits) }
 	const turn = 2000
 	span := func(f func()) float64 {
 		began := time.Now()

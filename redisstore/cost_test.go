@@ -1,13 +1,11 @@
 package redisstore_test
 
 import (
-	"context"
-	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
-	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tierlimit/tierlimit/core"
@@ -15,122 +13,84 @@ import (
 	"github.com/tierlimit/tierlimit/redisstore"
 )
 
-// canned is a client that answers at once, always the same: what is left is
-// what a check costs here.
-type canned struct {
-	rueidis.Client
-
-	answer rueidis.RedisResult
+// kind is a kind of check that servers are asked for.
+type kind struct {
+	limits []core.Limit
+	// logged is how many entries the sliding log has, of which none leaves.
+	logged int
 }
 
-func (c *canned) Do(context.Context, rueidis.Completed) rueidis.RedisResult { return c.answer }
+// kinds are never used up unless they say so.
+func kinds() map[string]kind {
+	log := func(count int) []core.Limit { return core.Per(count, eon).Using(core.SlidingLog).Limits() }
+	return map[string]kind{
+		"one":                    {plenty, 0},
+		"one, refused":           {core.PerDay(1).Limits(), 0},
+		"two":                    {core.Per(1, time.Minute).WithBurst(1 << 26).And(core.Per(1, time.Hour).WithBurst(1 << 20)).Limits(), 0},
+		"two, refused":           {core.PerHour(1).And(core.PerDay(50)).Limits(), 0},
+		"fixed":                  {core.Per(1<<26, eon).Using(core.FixedWindow).Limits(), 0},
+		"short log":              {log(1 << 26), 10},
+		"long log":               {log(1 << 26), 100_000},
+		"short log, all refused": {log(10), 10},
+		"long log, all refused":  {log(100_000), 100_000},
+	}
+}
 
-// gcraSource is a script of the same kind, for calls without the store.
-func gcraSource(tb testing.TB) string {
+// asker sends a server checks of one kind, in buckets of their own.
+type asker struct {
+	server *redistest.Server
+	store  *redisstore.Store
+	name   string
+	kind   kind
+}
+
+const askers = 32
+
+// key is a bucket for each worker, so that none waits for another; but one log
+// is long enough.
+func (a *asker) key(worker int) core.Key {
+	if a.kind.logged > 0 {
+		worker = 0
+	}
+	return core.Key{Tier: a.name, ID: strconv.Itoa(worker)}
+}
+
+// fill makes the log as long as its kind says, an entry a microsecond.
+func (a *asker) fill(tb testing.TB) {
 	tb.Helper()
-	source, err := os.ReadFile("gcra.lua")
-	require.NoError(tb, err)
-	return string(source)
+	if a.kind.logged == 0 {
+		return
+	}
+	key := a.store.RedisKey(a.key(0), a.kind.limits)
+	a.server.Do(tb, "DEL", key)
+	a.server.Do(tb, "EVAL", `
+		local time = redis.call('TIME')
+		local first = time[1] * 1000000 + time[2] - ARGV[1]
+		redis.call('ZADD', KEYS[1], 0, 'base')
+		for i = 1, ARGV[1] do
+			redis.call('ZADD', KEYS[1], i, string.format('%.0f', first + i))
+		end`, 1, key, a.kind.logged)
+	left := look(tb, a.store, a.key(0), a.kind.limits).Levels[0].Remaining
+	require.Equal(tb, a.kind.limits[0].Count-a.kind.logged, left, "%s: the store reads the log", a.name)
 }
 
-// bare is the same script call without the store.
-func bare(tb testing.TB, client rueidis.Client) func() {
+// cost is what so many checks cost the server, each in µs.
+func (a *asker) cost(tb testing.TB, checks int) float64 {
 	tb.Helper()
-	script := rueidis.NewLuaScript(gcraSource(tb))
-	keys, args := []string{goldenKey}, []string{"6000000", "60000000"}
-	ctx := context.Background() //nolint:usetesting // without a deadline
-	return func() {
-		if _, err := script.Exec(ctx, client, keys, args).ToInt64(); err != nil {
-			tb.Error(err)
-		}
-	}
-}
-
-func taking(tb testing.TB, s core.Store, limits []core.Limit) func() {
-	tb.Helper()
-	q := core.Request{Key: core.Key{Tier: "free", ID: "key_ana"}, Limits: limits, Cost: 1}
-	ctx := context.Background() //nolint:usetesting // as above
-	return func() {
-		if _, err := s.Take(ctx, q); err != nil {
-			tb.Error(err)
-		}
-	}
-}
-
-func cannedClient(tb testing.TB) *canned {
-	tb.Helper()
-	r := mini(tb)
-	script := rueidis.NewLuaScript(gcraSource(tb))
-	return &canned{r.Client, script.Exec(context.Background(), r, []string{"x"}, []string{"1", "60000000"})} //nolint:usetesting // as above
-}
-
-func TestTheStoreItselfAllocatesNextToNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts everybody's
-	if raceDetector {
-		t.Skip("the race detector allocates too")
-	}
-	client := cannedClient(t)
-	s := redisstore.New(client, redisstore.WithTimeout(time.Hour))
-	without := testing.AllocsPerRun(2000, bare(t, client))
-	with := testing.AllocsPerRun(2000, taking(t, s, core.PerMinute(10).Limits()))
-	t.Logf("%v allocations in all, %v without the store", with, without)
-	require.LessOrEqual(t, with-without, 2.0)
-}
-
-func TestACheckAllocatesLittle(t *testing.T) { //nolint:paralleltest // as above
-	if raceDetector {
-		t.Skip("the race detector allocates too")
-	}
-	server := redistest.Start(t)
-	s := redisstore.New(server.Client(t), redisstore.WithTimeout(time.Hour))
-	for name, c := range map[string]struct {
-		limits []core.Limit
-		most   float64
-	}{
-		"allowed":     {plenty, 4},
-		"refused":     {core.PerDay(1).Limits(), 4},
-		"two windows": {endless()["two"], 8},
-	} {
-		ask := taking(t, s, c.limits)
-		ask()
-		n := testing.AllocsPerRun(2000, ask)
-		t.Logf("%s: %v", name, n)
-		require.LessOrEqual(t, n, c.most, name)
-	}
-}
-
-// kinds are what servers are asked, never running out unless they say so.
-func kinds() map[string][]core.Limit {
-	window := 2 * time.Second
-	return map[string][]core.Limit{
-		"one":            plenty,
-		"one, refused":   core.PerDay(1).Limits(),
-		"two":            core.Per(1, time.Minute).WithBurst(1 << 26).And(core.Per(1, time.Hour).WithBurst(1 << 20)).Limits(),
-		"two, refused":   core.PerHour(1).And(core.PerDay(50)).Limits(),
-		"fixed":          core.Per(1<<26, eon).Using(core.FixedWindow).Limits(),
-		"sliding 10":     core.Per(10, window).Using(core.SlidingLog).Limits(),
-		"sliding 1000":   core.Per(1000, window).Using(core.SlidingLog).Limits(),
-		"sliding 100000": core.Per(100_000, window).Using(core.SlidingLog).Limits(),
-	}
-}
-
-// serverTime is what so many checks of one kind cost the server, each in µs.
-func serverTime(tb testing.TB, server *redistest.Server, s core.Store, limits []core.Limit, checks int) float64 {
-	tb.Helper()
-	before := server.CommandStats(tb)
-	together(32, func(worker int) {
-		for i := worker; i < checks; i += 32 {
-			if _, err := s.Take(tb.Context(), core.Request{Key: user(i % 16), Limits: limits, Cost: 1}); err != nil {
+	before := a.server.CommandStats(tb)
+	together(askers, func(worker int) {
+		for i := worker; i < checks; i += askers {
+			if _, err := a.store.Take(tb.Context(), core.Request{Key: a.key(worker), Limits: a.kind.limits, Cost: 1}); err != nil {
 				tb.Error(err)
 			}
 		}
 	})
-	after := server.CommandStats(tb)
-	calls, usec := int64(0), int64(0)
+	after := a.server.CommandStats(tb)
+	usec := int64(0)
 	for _, command := range []string{"evalsha", "eval"} {
-		calls += after[command].Calls - before[command].Calls
 		usec += after[command].Usec - before[command].Usec
 	}
-	return float64(usec) / float64(calls)
+	return float64(usec) / float64(checks)
 }
 
 func median(values []float64) float64 {
@@ -145,21 +105,31 @@ func TestTheServerIsAskedLittle(t *testing.T) { //nolint:paralleltest // it meas
 	}
 	server := redistest.Start(t)
 	s := anyRedis{server.Client(t), true}.store()
+	of := map[string]*asker{}
+	for name, kind := range kinds() {
+		of[name] = &asker{server, s, name, kind}
+		of[name].fill(t)
+	}
+	const refused = ", all refused"
 	ratios := map[string][]float64{}
 	for range 11 {
+		of["short log"].fill(t) // the round before made it longer
 		took := map[string]float64{}
-		for name, limits := range kinds() {
-			took[name] = serverTime(t, server, s, limits, 1500)
+		for name, a := range of {
+			took[name] = a.cost(t, 1000)
 		}
-		for name, of := range took {
-			ratios[name] = append(ratios[name], of/took["one"])
+		for name, cost := range took {
+			ratios[name] = append(ratios[name], cost/took["one"])
 		}
-		ratios["sliding, long to short"] = append(ratios["sliding, long to short"], took["sliding 100000"]/took["sliding 10"])
+		for _, how := range []string{"", refused} {
+			ratios["long to short"+how] = append(ratios["long to short"+how], took["long log"+how]/took["short log"+how])
+		}
 	}
 	for name, r := range ratios {
 		t.Logf("%s: %.2f x", name, median(r))
 	}
 	require.LessOrEqual(t, median(ratios["two"]), 1.75)
 	require.LessOrEqual(t, median(ratios["two, refused"]), 1.75)
-	require.LessOrEqual(t, median(ratios["sliding, long to short"]), 3.0, "10,000 times the limit")
+	require.LessOrEqual(t, median(ratios["long to short"]), 3.0, "a log of 100,000 beside one of 10 to 1,010")
+	require.LessOrEqual(t, median(ratios["long to short"+refused]), 3.0, "10,000 times the entries")
 }

@@ -57,10 +57,10 @@ func (g *granted) read(t *testing.T, text string) {
 	}
 }
 
-func document(t *testing.T, name string) string {
-	t.Helper()
+func document(tb testing.TB, name string) string {
+	tb.Helper()
 	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(text)
 }
 
