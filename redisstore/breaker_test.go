@@ -87,6 +87,35 @@ func TestOneProbeGoesThroughAtTheEndOfACoolDown(t *testing.T) {
 	require.Equal(t, StateClosed, b.is())
 }
 
+// TestInstancesDoNotProbeInStep: a cool-down is give or take a quarter.
+func TestInstancesDoNotProbeInStep(t *testing.T) {
+	t.Parallel()
+	shortest, longest := time.Hour, time.Duration(0)
+	for range 1000 {
+		b, _ := newTestBreaker(1)
+		fail(t, b)
+		shortest, longest = min(shortest, b.until), max(longest, b.until)
+	}
+	const cooldown, late = time.Minute, 5 * time.Second // as late as a machine may be
+	require.GreaterOrEqual(t, shortest, cooldown*3/4)
+	require.Less(t, shortest, cooldown*85/100)
+	require.Greater(t, longest, cooldown*115/100)
+	require.LessOrEqual(t, longest, cooldown*5/4+late)
+
+	// Nor after a probe that failed.
+	b, _ := newTestBreaker(1)
+	fail(t, b)
+	spans := map[time.Duration]bool{}
+	for range 20 {
+		b.base = b.base.Add(-time.Hour)
+		probe, ok := b.enter()
+		require.True(t, ok)
+		b.leave(probe, false, true)
+		spans[(b.until - time.Since(b.base)).Round(time.Second)] = true
+	}
+	require.Greater(t, len(spans), 5)
+}
+
 func TestAProbeThatTellsNothingLetsAnotherTry(t *testing.T) {
 	t.Parallel()
 	b, _ := newTestBreaker(1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,10 +15,15 @@ import (
 // of the past.
 func TestTheLastStateToldIsTheOneThatHolds(t *testing.T) {
 	t.Parallel()
-	var told atomic.Int64
-	o := newOptions([]Option{WithBreaker(1, time.Nanosecond), WithStateChange(func(State) { told.Add(1) })})
+	changes := 0
 	for range 300 {
-		g := newGuard(o)
+		var mu sync.Mutex
+		told := []State{StateClosed} // as it begins
+		g := newGuard(newOptions([]Option{WithBreaker(1, time.Nanosecond), WithStateChange(func(s State) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, s)
+		})}))
 		var wg sync.WaitGroup
 		for _, b := range g.breakers[:4] {
 			wg.Go(func() {
@@ -40,9 +44,31 @@ func TestTheLastStateToldIsTheOneThatHolds(t *testing.T) {
 		}
 		wg.Wait()
 		require.Equal(t, StateClosed, g.state())
-		require.Equal(t, StateClosed, State(g.shown.Load()))
+		require.Equal(t, StateClosed, told[len(told)-1])
+		for i, state := range told[1:] {
+			require.NotEqual(t, told[i], state, "a change is told once")
+		}
+		changes += len(told) - 1
 	}
-	require.Positive(t, told.Load())
+	require.Greater(t, changes, 300)
+}
+
+// TestEachStateIsToldInTurn through one range, and the worst of two.
+func TestEachStateIsToldInTurn(t *testing.T) {
+	t.Parallel()
+	var told []State
+	g := newGuard(newOptions([]Option{WithBreaker(1, time.Hour), WithStateChange(func(s State) { told = append(told, s) })}))
+	one, two := g.breakers[0], g.breakers[1]
+	fail(t, one)
+	fail(t, two) // is open beside an open one
+	require.Equal(t, []State{StateOpen}, told)
+	for _, b := range []*breaker{one, two} {
+		b.base = b.base.Add(-2 * time.Hour)
+		probe, ok := b.enter()
+		require.True(t, ok)
+		b.leave(probe, true, false)
+	}
+	require.Equal(t, []State{StateOpen, StateHalfOpen, StateClosed}, told, "half open once the worst is")
 }
 
 // TestChecksThatTheirCallersGaveUpStayInFlight: they hold a place in the

@@ -3,7 +3,9 @@ package redisstore_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/fakeclock"
+	"github.com/tierlimit/tierlimit/internal/redistest"
 	"github.com/tierlimit/tierlimit/memstore"
 	"github.com/tierlimit/tierlimit/redisstore"
 )
@@ -64,13 +67,38 @@ func TestHighRatesAreKept(t *testing.T) {
 			limits := c.quota.Limits()
 			key := core.Key{Tier: name}
 			require.Equal(t, c.left, charge(t, s, key, limits, 1).Levels[0].Remaining, name)
-			if r.real { // it may have expired, but not without an expiry
-				require.NotEqual(t, -time.Millisecond, r.pttl(t, s.RedisKey(key, limits)), name)
-			} else {
+			if !r.real { // else it may have expired: see below
 				require.Equal(t, time.Millisecond, r.pttl(t, s.RedisKey(key, limits)), name)
 			}
 		}
+		limits, key := core.PerSecond(6000).Limits(), user(1)
+		require.Zero(t, charge(t, s, key, limits, 6000).Levels[0].Remaining)
+		life := r.pttl(t, s.RedisKey(key, limits))
+		require.Positive(t, life, "there is a key, and it expires")
+		require.LessOrEqual(t, life, 6000*167*time.Microsecond, "a sixth of a millisecond is rounded up")
 	})
+}
+
+// TestTheShortestStateIsWritten, with an expiry: it is gone before it can be
+// asked for, so that this looks at what the script does.
+func TestTheShortestStateIsWritten(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := anyRedis{server.Client(t), true}.store()
+	for _, quota := range []core.Quota{core.PerSecond(6000), core.PerSecond(1_000_000).WithBurst(1)} {
+		limits := quota.Limits()
+		key := s.RedisKey(user(1), limits)
+		monitor := server.Monitor(t)
+		require.True(t, charge(t, s, user(1), limits, 1).Allowed)
+		writes := slices.DeleteFunc(monitor.Stop(t), func(c redistest.Command) bool {
+			return c.Client != "lua" || !strings.EqualFold(c.Words[0], "set")
+		})
+		require.Len(t, writes, 1)
+		require.Equal(t, key, writes[0].Words[1])
+		require.Regexp(t, `^\d{16}$`, writes[0].Words[2])
+		require.Equal(t, []string{"PX", "1"}, writes[0].Words[3:], "rounded up")
+		server.Do(t, "DEL", key)
+	}
 }
 
 // TestAHighRateAdmitsNoMoreThanItsBound sends 20,000 checks as fast as it can.

@@ -141,12 +141,29 @@ func TestWhatNeedsNoBucketSendsRedisNothing(t *testing.T) {
 	require.NoError(t, err)
 	monitor := server.Monitor(t)
 	ctx := t.Context()
-	for tier, cost := range map[string]int{"free": 11, "pro": 31, "enterprise": 1, "banned": 1} {
-		limiter.Take(ctx, core.Identity{Key: "ana", Tier: tier}, cost)
-		limiter.Peek(ctx, core.Identity{Key: "ana", Tier: tier}, cost)
+	for tier, c := range map[string]struct {
+		cost   int
+		want   core.Outcome
+		status int
+	}{
+		"free":       {11, core.CostExceedsLimit, 403},
+		"pro":        {31, core.CostExceedsLimit, 403},
+		"enterprise": {1 << 30, core.AllowedUnlimited, 200},
+		"banned":     {1, core.TierBlocked, 403},
+	} {
+		for range 3 { // from the first on
+			for _, d := range []core.Decision{
+				limiter.Take(ctx, core.Identity{Key: "ana", Tier: tier}, c.cost),
+				limiter.Peek(ctx, core.Identity{Key: "ana", Tier: tier}, c.cost),
+			} {
+				require.Equal(t, c.want, d.Outcome, tier)
+				require.Equal(t, c.status, d.Status(), tier)
+				require.Equal(t, tier == "enterprise", d.Allowed(), tier)
+			}
+		}
 	}
-	limiter.Take(ctx, core.Identity{}, 1)
-	limiter.Take(ctx, core.Identity{Key: "ana"}, -1)
+	require.Equal(t, 401, limiter.Take(ctx, core.Identity{}, 1).Status())
+	require.Equal(t, core.InvalidCost, limiter.Take(ctx, core.Identity{Key: "ana"}, -1).Outcome)
 	seen := slices.DeleteFunc(monitor.Stop(t), func(c redistest.Command) bool { return strings.EqualFold(c.Words[0], "ping") })
 	require.Empty(t, seen)
 }
