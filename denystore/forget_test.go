@@ -1,8 +1,6 @@
 package denystore_test
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -28,40 +26,22 @@ func TestAGiveBackIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheGiveBackOfARefusedRaiseKeepsTheRefusal, or a route of 20 that takes 1
-// first would ask for the other 19 every time.
-func TestTheGiveBackOfARefusedRaiseKeepsTheRefusal(t *testing.T) {
-	t.Parallel()
-	c := newCached()
-	c.exhaust(t, ten)
-	require.Equal(t, 1, c.asks(func() {
-		take(t, c, core.Request{Key: ana, Limits: ten, Cost: -1, Mode: core.Force, Undo: true})
-	}))
-	require.Zero(t, c.asks(func() { require.False(t, charge(t, c, ten, 1).Allowed) }))
-}
-
-// TestAnAllowedChargeForgets: what stood is no longer true.
-func TestAnAllowedChargeForgets(t *testing.T) {
-	t.Parallel()
-	c := newCached(denystore.WithMaxAge(time.Hour))
-	charge(t, c, ten, 8)
-	require.False(t, charge(t, c, ten, 3).Allowed)
-	require.True(t, charge(t, c, ten, 1).Allowed)
-	require.Equal(t, 1, c.asks(func() {
-		require.Equal(t, 12*time.Second, charge(t, c, ten, 3).Levels[0].RetryAfter)
-	}))
-}
-
-// TestAGiveBackOfADegradedChargeIsSeenToo, where the fallback is behind the
-// cache.
-func TestAGiveBackOfADegradedChargeIsSeenToo(t *testing.T) {
+// TestWhatAFallbackBehindItRefusesIsNotKept: it counts by limits of its own.
+func TestWhatAFallbackBehindItRefusesIsNotKept(t *testing.T) {
 	t.Parallel()
 	c := newCached()
 	c.next.fail(errAway)
-	s := denystore.New(fallbackstore.New(c.next, memstore.New(memstore.WithClock(c.clock))), denystore.WithClock(c.clock))
-	require.True(t, charge(t, s, ten, 10).Degraded)
-	require.False(t, charge(t, s, ten, 1).Allowed)
-	require.True(t, charge(t, s, ten, 1).Degraded, "also from memory")
+	s := denystore.New(fallbackstore.New(c.next, memstore.New(memstore.WithClock(c.clock)), fallbackstore.WithShare(0.5)),
+		denystore.WithClock(c.clock))
+	require.True(t, charge(t, s, ten, 5).Degraded)
+	for range 3 {
+		res := charge(t, s, ten, 1)
+		require.False(t, res.Allowed)
+		require.True(t, res.Degraded)
+		require.Equal(t, 12*time.Second, res.Levels[0].RetryAfter)
+	}
+	c.clock.Advance(7 * time.Second)
+	require.Equal(t, 5*time.Second, charge(t, s, ten, 1).Levels[0].RetryAfter)
 	take(t, s, core.Request{Key: ana, Limits: ten, Cost: -1, Mode: core.Force, Degraded: true})
 	require.True(t, charge(t, s, ten, 1).Allowed)
 }
@@ -84,60 +64,6 @@ func TestARefusalThatAGiveBackOvertookIsNotKept(t *testing.T) {
 		require.False(t, charge(t, c, ten, 1).Allowed, name)
 		require.True(t, charge(t, c, ten, 1).Allowed, name)
 	}
-}
-
-// TestARefusalThatCannotBeConfirmedIsForgotten: it is of age, and the store does
-// not answer. Others find out for themselves instead of being refused for as
-// long as the store is away.
-func TestARefusalThatCannotBeConfirmedIsForgotten(t *testing.T) {
-	t.Parallel()
-	c := newCached()
-	c.exhaust(t, ten)
-	c.next.fail(errAway)
-	require.False(t, charge(t, c, ten, 1).Allowed, "until then it is good")
-	c.clock.Advance(time.Second)
-	for range 3 {
-		_, err := c.Take(t.Context(), core.Request{Key: ana, Limits: ten, Cost: 1})
-		require.ErrorIs(t, err, errAway)
-	}
-	c.next.fail(nil)
-	require.False(t, charge(t, c, ten, 1).Allowed)
-	require.Zero(t, c.asks(func() { charge(t, c, ten, 1) }))
-}
-
-// TestWhoHangsUpForgetsNothing, or hammering and hanging up would get around
-// the cache.
-func TestWhoHangsUpForgetsNothing(t *testing.T) {
-	t.Parallel()
-	c := newCached()
-	c.exhaust(t, ten)
-	c.clock.Advance(time.Second)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c.next.fail(fmt.Errorf("conn: %w", context.Canceled))
-	_, err := c.Take(ctx, core.Request{Key: ana, Limits: ten, Cost: 1})
-	require.ErrorIs(t, err, context.Canceled)
-	c.next.fail(nil)
-	require.Zero(t, c.asks(func() { require.False(t, charge(t, c, ten, 1).Allowed) }))
-}
-
-func TestErrorsAreHandedOnAndNotRemembered(t *testing.T) {
-	t.Parallel()
-	c := newCached()
-	c.next.fail(errAway)
-	for _, r := range []core.Request{
-		{Cost: 1},
-		{Cost: 1, Mode: core.Look},
-		{Cost: 1, Mode: core.Force},
-		{Cost: -1, Mode: core.Force, Undo: true},
-		{Cost: 1, Degraded: true},
-	} {
-		r.Key, r.Limits = ana, ten
-		_, err := c.Take(t.Context(), r)
-		require.Equal(t, errAway, err, "as it is")
-	}
-	c.next.fail(nil)
-	require.True(t, charge(t, c, ten, 1).Allowed)
 }
 
 // TestNewPlansTakeEffectAtOnce: a refusal under the old ones is none under the

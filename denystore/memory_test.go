@@ -45,9 +45,9 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestTheRefusalThatEndsFirstMakesRoom: the refusal that ends first
-// makes room, so one that holds for an hour stays.
-func TestTheRefusalThatEndsFirstMakesRoom(t *testing.T) {
+// TestTheRefusalThatIsNeededLeastMakesRoom: one that is asked about stays, also
+// beside many that end later.
+func TestTheRefusalThatIsNeededLeastMakesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCached(denystore.WithMaxKeys(1)) // four, the least
 	c.exhaust(t, core.PerHour(1).Limits())
@@ -61,6 +61,54 @@ func TestTheRefusalThatEndsFirstMakesRoom(t *testing.T) {
 	}
 }
 
+// TestWhatNobodyAsksAboutMakesRoom: refusals of a day that are an hour old keep no
+// newer ones out.
+func TestWhatNobodyAsksAboutMakesRoom(t *testing.T) {
+	t.Parallel()
+	refuse := func(c cached, name string, n int, quota core.Quota) {
+		for i := range n {
+			take(t, c, core.Request{Key: core.Key{Tier: name, ID: strconv.Itoa(i)}, Limits: quota.Limits(), Cost: 1})
+		}
+	}
+	hammer := func(c cached) int {
+		refuse(c, "minute", 2000, core.PerMinute(1)) // the last there is
+		return c.asks(func() {
+			for range 5 {
+				refuse(c, "minute", 2000, core.PerMinute(1))
+			}
+		})
+	}
+	fresh, old := newCached(denystore.WithMaxKeys(1<<12)), newCached(denystore.WithMaxKeys(1<<12))
+	for range 2 {
+		refuse(old, "day", 40_000, core.PerDay(1))
+	}
+	old.clock.Advance(time.Hour)
+	// Each row of cells is its own, so how many share one is chance.
+	require.InDelta(t, hammer(fresh), hammer(old), 400)
+}
+
+func TestAsManyAreKeptAsAreAllowed(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]int{1: 4, 2: 4, 3: 4, 5: 8, 64: 64, 65: 128, 1000: 1024} {
+		c := newCached(denystore.WithMaxKeys(n))
+		c.next.Store = refusing{}
+		key := func(i int) core.Request {
+			return core.Request{Key: core.Key{ID: strconv.Itoa(i)}, Limits: core.PerHour(1).Limits(), Cost: 1}
+		}
+		for i := range 20 * most {
+			take(t, c, key(i))
+		}
+		c.next.fail(errAway) // so that asking about one puts it into no other's place
+		kept := 0
+		for i := range 20 * most {
+			if _, err := c.Take(t.Context(), key(i)); err == nil {
+				kept++
+			}
+		}
+		require.Equal(t, most, kept, "of %d", n)
+	}
+}
+
 func TestOptionsThatMakeNoSensePanic(t *testing.T) {
 	t.Parallel()
 	require.Panics(t, func() { denystore.New(nil) })
@@ -69,10 +117,4 @@ func TestOptionsThatMakeNoSensePanic(t *testing.T) {
 	require.Panics(t, func() { denystore.WithMaxKeys(0) })
 	require.Panics(t, func() { denystore.WithMaxKeys(1 << 30) })
 	require.Panics(t, func() { denystore.WithClock(nil) })
-	for _, n := range []int{1, 2, 3, 5, 1000} {
-		s := denystore.New(refusing{}, denystore.WithMaxKeys(n))
-		for i := range 100 {
-			take(t, s, core.Request{Key: core.Key{ID: strconv.Itoa(i)}, Limits: ten, Cost: 1})
-		}
-	}
 }

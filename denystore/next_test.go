@@ -62,6 +62,8 @@ func newCached(opts ...denystore.Option) cached {
 var (
 	ana = core.Key{Tier: "free", ID: "ana"}
 	ten = core.PerMinute(10).Limits()
+
+	anHour = denystore.WithMaxAge(time.Hour)
 )
 
 func take(tb testing.TB, s core.Store, r core.Request) core.Result {

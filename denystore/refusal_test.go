@@ -150,8 +150,6 @@ func TestAClockThatGoesBackHasTheStoreAsked(t *testing.T) {
 	require.True(t, charge(t, c, ten, 1).Allowed)
 }
 
-// TestACheaperRefusalCoversDearerOnes: a cheaper refusal says all that a dearer one
-// said.
 func TestACheaperRefusalCoversDearerOnes(t *testing.T) {
 	t.Parallel()
 	c := newCached()
