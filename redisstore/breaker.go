@@ -22,9 +22,10 @@ type breaker struct {
 	owed  atomic.Int64  // checks whose callers gave up since the last answer: they may still be in flight
 	heard atomic.Int64  // since base: when mayListen last said so
 
+	era atomic.Uint64 // counts changes: a failure of a check that began in an earlier one tells nothing
+
 	mu    sync.Mutex    // orders changes of state
 	until time.Duration // since base: when the cool-down ends
-	era   uint64        // counts changes: a check of an earlier one tells nothing
 }
 
 // ticket is what a check has to give back.
@@ -35,8 +36,9 @@ type ticket struct {
 
 // enter lets a check through, or not.
 func (b *breaker) enter() (ticket, bool) {
+	era := b.era.Load() // before the state, so that it is not of a later one
 	if State(b.state.Load()) == StateClosed {
-		return ticket{}, true
+		return ticket{era: era}, true
 	}
 	return b.enterOpen()
 }
@@ -47,7 +49,7 @@ func (b *breaker) enterOpen() (ticket, bool) {
 	switch {
 	case state == StateClosed:
 		b.mu.Unlock()
-		return ticket{}, true
+		return ticket{era: b.era.Load()}, true
 	case state == StateHalfOpen || time.Since(b.base) < b.until:
 		b.mu.Unlock()
 		return ticket{}, false
@@ -71,7 +73,7 @@ func (b *breaker) leave(t ticket, answered, failed bool) {
 		if b.owed.Load() != 0 {
 			b.owed.Store(0)
 		}
-	case failed && b.row.Add(1) >= b.failures:
+	case failed && t.era == b.era.Load() && b.row.Add(1) >= b.failures:
 		b.open()
 	}
 }
@@ -90,7 +92,7 @@ func (b *breaker) open() {
 
 func (b *breaker) leaveProbe(t ticket, answered bool) {
 	b.mu.Lock()
-	if t.era != b.era {
+	if t.era != b.era.Load() {
 		b.mu.Unlock()
 		return
 	}
@@ -116,8 +118,7 @@ func (b *breaker) turn(s State) uint64 {
 	b.row.Store(0)
 	b.owed.Store(0)
 	b.state.Store(uint32(s))
-	b.era++
-	return b.era
+	return b.era.Add(1)
 }
 
 // cool begins a cool-down. The lock is held.

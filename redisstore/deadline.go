@@ -69,6 +69,10 @@ func hurry[T any](ctx context.Context, p pass, check func() (T, error)) (T, erro
 		return a.value, a.err
 	case <-timer.C:
 		gone.Store(true)
+		select {
+		case <-ctx.Done(): // at the same moment: callers see by it whose time is over
+		case <-time.After(tick):
+		}
 		var none T
 		return none, fmt.Errorf("%w: %w", context.DeadlineExceeded, ErrTimeout)
 	}

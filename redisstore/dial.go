@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,8 @@ type dialer struct {
 	dial  dialFunc
 	keep  time.Duration // how long one waits for somebody who needs it
 	delay bool          // rueidis.ClientOption.DisableTCPNoDelay, which needs the connection as it is
+
+	most atomic.Int64 // how long whoever sets no deadline may wait; 0: as long as it takes
 
 	mu      sync.Mutex
 	waiting map[string]*dialing // by address, for whoever comes next
@@ -49,8 +52,27 @@ func dialPlainly(ctx context.Context, addr string, d *net.Dialer, t *tls.Config)
 	return d.DialContext(ctx, "tcp", addr) //nolint:wrapcheck // as above
 }
 
+// hurry bounds how long whoever sets no deadline waits for a connection, and
+// for the first answer on it. rueidis looks at the topology without one, and
+// checks that need the same connection then wait as long.
+func (d *dialer) hurry(most time.Duration) { d.most.Store(int64(most)) }
+
 // get gives a connection to addr before ctx ends, or leaves it to the next.
 func (d *dialer) get(ctx context.Context, addr string, with *net.Dialer, t *tls.Config) (net.Conn, error) {
+	most := time.Duration(d.most.Load())
+	if _, ok := ctx.Deadline(); ok || most == 0 {
+		return d.wait(ctx, addr, with, t)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	conn, err := d.wait(ctx, addr, with, t)
+	if known, ok := conn.(*openConn); ok {
+		known.expect(most)
+	}
+	return conn, err
+}
+
+func (d *dialer) wait(ctx context.Context, addr string, with *net.Dialer, t *tls.Config) (net.Conn, error) {
 	d.mu.Lock()
 	one := d.waiting[addr]
 	delete(d.waiting, addr)
@@ -84,13 +106,6 @@ func (d *dialer) start(addr string, with *net.Dialer, t *tls.Config) *dialing {
 	return one
 }
 
-// openConn is a connection that the dialer knows of.
-type openConn struct {
-	net.Conn
-
-	dialer *dialer
-}
-
 func (d *dialer) note(conn net.Conn) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,23 +118,6 @@ func (d *dialer) note(conn net.Conn) (net.Conn, error) {
 	known := &openConn{Conn: conn, dialer: d}
 	d.open[known] = struct{}{}
 	return known, nil
-}
-
-func disableNoDelay(conn net.Conn) {
-	if c, ok := conn.(*tls.Conn); ok {
-		conn = c.NetConn()
-	}
-	if c, ok := conn.(*net.TCPConn); ok {
-		_ = c.SetNoDelay(false) // it works as well without
-	}
-}
-
-// Close closes the connection, and the dialer forgets it.
-func (c *openConn) Close() error {
-	c.dialer.mu.Lock()
-	delete(c.dialer.open, c)
-	c.dialer.mu.Unlock()
-	return c.Conn.Close() //nolint:wrapcheck // rueidis is told as it is
 }
 
 // leave keeps a connection for whoever needs one to addr, for a while.

@@ -18,7 +18,9 @@
 // client of yours a connection has to be made within one check's time, three
 // round trips over TLS; what Open begins it ends, in the background. A rueidis
 // client with ForceSingleClient is usable although NewClient returned an error
-// beside it, because Redis was down.
+// beside it, because Redis was down. Where other code uses the client without a
+// deadline, a check that needs a connection while that code connects waits for
+// it, up to the Dialer's Timeout; give the store a client of its own.
 //
 // # A check
 //
@@ -28,6 +30,12 @@
 // because the keys are on their way (TRYAGAIN), but never otherwise: a reply
 // that was lost has been charged. Cancelling the request does not recall it,
 // nor does a deadline of the request that is earlier than the store's.
+//
+// Charges of one bucket of a lone GCRA window that come while one of them is
+// under way wait for it and share the next call, which judges them one by one
+// in the order in which they came. So a caller whom many requests ask for at
+// once costs Redis one call a round trip, and each check takes two round trips
+// at most. Where nothing is under way for the bucket, nobody waits.
 //
 // # When Redis is slow or away
 //

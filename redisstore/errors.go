@@ -11,8 +11,8 @@ import (
 
 // Errors of a [Store], for callers to branch on with [errors.Is]. The cause is
 // wrapped behind them. Beside these, the caller's own context error is returned
-// as it is when it ended before anything was sent, or when its deadline was
-// earlier than the store's.
+// as it is when it ended before anything was sent, and in front of [ErrTimeout]
+// when its deadline was earlier than the store's.
 var (
 	// ErrTimeout means that Redis did not answer in time. The check may have
 	// been charged all the same, when Redis gets to it.
@@ -21,7 +21,9 @@ var (
 	// that was under way may have been charged.
 	ErrUnreachable = errors.New("redisstore: redis is unreachable")
 	// ErrRefused means that Redis answered with an error: READONLY, OOM, NOPERM,
-	// LOADING, CLUSTERDOWN and the like. Nothing was charged.
+	// LOADING, CLUSTERDOWN and the like. Nothing was charged, but for a set with
+	// sliding logs whose user lacks +set or +pexpire, the last to be called:
+	// [Store.Ready] tells the first at start.
 	ErrRefused = errors.New("redisstore: redis refused the command")
 	// ErrBusy means that as many checks are under way as [WithMaxInFlight]
 	// allows. Nothing was sent.

@@ -12,7 +12,7 @@ import (
 func (s *Store) takeLone(ctx context.Context, set *set, r *core.Request) (core.Result, error) {
 	key, cost, rate := s.keys.plain(&r.Key), bounded(r.Cost), set.rates[0]
 	if r.Mode == core.Charge && cost > 0 {
-		debt, err := s.integer(ctx, gcraScript, key, s.withNow(set.charge(cost)))
+		debt, err := s.chargeLone(ctx, set, key, cost)
 		if err != nil {
 			return core.Result{}, err
 		}

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 )
@@ -101,8 +102,15 @@ func (g *guard) changed() {
 }
 
 func (g *guard) tell() {
-	defer g.telling.Store(false) // also when it panics
+	defer g.telling.Store(false)
 	if s := g.state(); State(g.shown.Swap(uint32(s))) != s {
+		// A check is under way, some in goroutines of ours, where a panic would end
+		// the program. What it was told about has happened all the same.
+		defer func() {
+			if v := recover(); v != nil {
+				slog.Error("redisstore: the function of WithStateChange panicked", "state", s.String(), "panic", v)
+			}
+		}()
 		g.onChange(s)
 	}
 }

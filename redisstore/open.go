@@ -18,18 +18,21 @@ import (
 // says. It returns at once and connects in the background until it succeeds,
 // so a service starts while Redis is down and limits as soon as Redis is there;
 // until then a check is [ErrUnreachable]. Use [Store.Ready] to wait, and
-// [Store.Close] at the end. The error is for options without an address.
+// [Store.Close] at the end. The error is for options that can never work: no
+// address, those that rueidis refuses, a cap on the checks in flight that one
+// connection's ring does not hold.
 //
-// What o leaves open is set for a limiter: no client-side cache, pipelining, a
-// write timeout of 1 s, a dial timeout and keep-alive of 500 ms, and for
-// Sentinel a look at the topology every 5 s.
+// For a limiter there is no client-side cache, and always pipelining. What o
+// leaves open is set: a write timeout of 1 s, a dial timeout and keep-alive of
+// 500 ms, a look at the topology of a Cluster or Sentinel every 5 s, and at
+// most 3 redirections of a check in a Cluster.
 func Open(o rueidis.ClientOption, opts ...Option) (*Store, error) {
-	if len(o.InitAddress) == 0 {
-		return nil, errors.New("redisstore: Open needs an InitAddress")
-	}
 	s := newStore(opts)
-	ctx, cancel := context.WithCancel(context.Background())
 	o = withDefaults(o)
+	if err := wiring(o, s.guard.most); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
 	dialer := newDialer(o.DialCtxFn)
 	dialer.delay = o.DisableTCPNoDelay
 	o.DialCtxFn = dialer.get
@@ -61,6 +64,9 @@ func withDefaults(o rueidis.ClientOption) rueidis.ClientOption {
 	}
 	if o.ClusterOption.ShardsRefreshInterval == 0 {
 		o.ClusterOption.ShardsRefreshInterval = 5 * time.Second
+	}
+	if o.ClusterOption.MaxMovedRedirections == 0 {
+		o.ClusterOption.MaxMovedRedirections = 3
 	}
 	if dial := o.DialFn; o.DialCtxFn == nil && dial != nil {
 		o.DialCtxFn = func(_ context.Context, addr string, d *net.Dialer, t *tls.Config) (net.Conn, error) {
@@ -95,6 +101,7 @@ func (o *opener) run(ctx context.Context, s *Store) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		client, err := rueidis.NewClient(o.option)
 		if err == nil {
+			o.dialer.hurry(s.guard.timeout)
 			s.connect(client)
 			close(o.connected)
 			return
@@ -127,50 +134,6 @@ func (o *opener) notYet() error {
 		return fmt.Errorf("%w: not connected yet: %w", ErrUnreachable, classify(*err))
 	default:
 		return fmt.Errorf("%w: not connected yet: %w", ErrUnreachable, *err)
-	}
-}
-
-// Ready waits until Redis answers, for services that do not want to start
-// without it. The error is that of ctx with what went wrong last, or
-// [ErrUnreachable] once the store is closed. It does not need [Open]: on the
-// caller's own client it waits for an answer as well.
-func (s *Store) Ready(ctx context.Context) error {
-	if s.opener != nil {
-		select {
-		case <-s.opener.connected:
-		case <-s.opener.done:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), s.opener.notYet())
-		}
-	}
-	for {
-		err := s.ping(ctx)
-		if err == nil || s.closed() {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case <-time.After(firstPause):
-		}
-	}
-}
-
-func (s *Store) ping(ctx context.Context) error {
-	conn := s.connection.Load()
-	if conn == nil {
-		return s.opener.notYet()
-	}
-	answers := make(chan error, 1)
-	go func() { answers <- conn.client.Do(s.guard.shared(), conn.client.B().Ping().Build()).Error() }()
-	select {
-	case err := <-answers:
-		if isRedisError(err) {
-			return nil // no right to ping is an answer too
-		}
-		return classify(err)
-	case <-ctx.Done():
-		return ErrTimeout
 	}
 }
 

@@ -94,7 +94,7 @@ func WithBreaker(failures int, cooldown time.Duration) Option {
 
 // WithStateChange tells f when the breaker's state changes; in a Cluster, that
 // of the worst range of slots. It is called in the path of a check with no lock
-// held, concurrently: be quick.
+// held, concurrently: be quick. A panic of f goes to slog and no further.
 func WithStateChange(f func(State)) Option { return func(o *options) { o.onChange = f } }
 
 // WithClock judges by c where the default is the clock of Redis, for tests. All

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type Store struct {
 	guard *guard
 	keys  *keyMaker
 	sets  sets
+	lanes lanes
 	clock core.Clock // nil: the clock of Redis
 
 	connection atomic.Pointer[connection] // nil until there is one
@@ -41,6 +43,7 @@ func newStore(opts []Option) *Store {
 		guard: newGuard(o),
 		keys:  newKeyMaker(o.prefix, o.secret),
 		sets:  sets{known: xsync.NewMap[limitKey, *set]()},
+		lanes: lanes{seed: maphash.MakeSeed()},
 		clock: o.clock,
 	}
 }
@@ -150,8 +153,8 @@ func (s *Store) enter(ctx context.Context, key string) (*connection, pass, error
 // listen finds out whether Redis is there, where the callers gave up so soon
 // that none of them saw an answer.
 func (s *Store) listen(conn *connection, b *breaker, key string) {
-	err := classify(conn.client.Do(s.guard.shared(), conn.client.B().Get().Key(key).Build()).Error())
-	b.leave(ticket{}, !breaks(err), false)
+	err := conn.client.Do(s.guard.shared(), conn.client.B().Get().Key(key).Build()).Error()
+	b.leave(ticket{}, rueidis.IsRedisNil(err) || !breaks(classify(err)), false)
 }
 
 // integer calls a script of one key that replies with one number.

@@ -1,0 +1,216 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/rueidis"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tierlimit/tierlimit/core"
+	"github.com/tierlimit/tierlimit/fakeclock"
+)
+
+func miniClient(t *testing.T) rueidis.Client {
+	t.Helper()
+	client, err := rueidis.NewClient(rueidis.ClientOption{
+		InitAddress: []string{miniredis.RunT(t).Addr()}, DisableCache: true, ForceSingleClient: true, AlwaysPipelining: true,
+	})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// TestABatchIsWhatItsChargesWouldBeOneByOne on random costs, between which time
+// goes on and back, and the bucket is spoilt.
+func TestABatchIsWhatItsChargesWouldBeOneByOne(t *testing.T) {
+	t.Parallel()
+	client, clock := miniClient(t), fakeclock.New(time.UnixMicro(1_789_012_345_678_901))
+	s := New(client, WithClock(clock), WithTimeout(time.Minute))
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 400 {
+		set := s.sets.of(core.Per(1+random.IntN(50), time.Minute).WithBurst(1 + random.IntN(40)).Limits())
+		batch := &lane{call: call{key: [1]string{fmt.Sprint("batch", round%7)}}, set: set}
+		alone := fmt.Sprint("alone", round%7)
+		if random.IntN(20) == 0 {
+			for _, key := range []string{batch.key[0], alone} {
+				require.NoError(t, client.Do(t.Context(), client.B().Set().Key(key).Value("x").Build()).Error())
+			}
+		}
+		clock.Advance(time.Duration(random.IntN(20_000_000)-2_000_000) * time.Microsecond)
+		queued := make([]*rider, 1+random.IntN(30))
+		for i := range queued {
+			queued[i] = batch.enqueue(t.Context(), []int64{1, 1, 1, 2, 5, 41, 1 << 53}[random.IntN(7)])
+		}
+		s.carry(batch, client)
+		for i, r := range queued {
+			a := <-r.answer
+			require.NoError(t, a.err)
+			want, err := s.integer(t.Context(), gcraScript, alone, s.withNow(set.chargeArgs(r.cost)))
+			require.NoError(t, err)
+			require.Equal(t, want, a.debt, "round %d, charge %d of %d", round, i, r.cost)
+		}
+		kept := func(key string) string {
+			text, _ := client.Do(t.Context(), client.B().Get().Key(key).Build()).ToString()
+			return text
+		}
+		require.Equal(t, kept(alone), kept(batch.key[0]))
+	}
+}
+
+func TestWhoCameFirstIsJudgedFirst(t *testing.T) {
+	t.Parallel()
+	l := &lane{}
+	for cost := range int64(5) {
+		require.NotNil(t, l.enqueue(t.Context(), cost))
+	}
+	l.queue.Load().ahead.state.Store(left) // the one that came last but one
+	var order []int64
+	for _, r := range l.board() {
+		order = append(order, r.cost)
+	}
+	require.Equal(t, []int64{0, 1, 2, 4}, order)
+	require.Nil(t, l.queue.Load())
+	l.queue.Store(gone)
+	require.Nil(t, l.enqueue(t.Context(), 1), "nothing is under way")
+}
+
+// slowClient answers when it is told to.
+type slowClient struct {
+	rueidis.Client
+
+	calls chan chan struct{}
+}
+
+func (c *slowClient) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
+	on := make(chan struct{})
+	c.calls <- on
+	select {
+	case <-on:
+	case <-ctx.Done():
+		return c.Client.Do(ctx, cmd)
+	}
+	return c.Client.Do(context.WithoutCancel(ctx), cmd)
+}
+
+func newSlowClient(t *testing.T, calls int) *slowClient {
+	t.Helper()
+	client := miniClient(t)
+	for _, source := range []string{gcraSource, gcraBatchSource} {
+		require.NoError(t, client.Do(t.Context(), client.B().ScriptLoad().Script(source).Build()).Error())
+	}
+	return &slowClient{Client: client, calls: make(chan chan struct{}, calls)}
+}
+
+// chargeLater charges one unit, and tells when it is done.
+func chargeLater(s *Store, limits []core.Limit, id string) chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Take(context.Background(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Cost: 1})
+		done <- err
+	}()
+	return done
+}
+
+func queued(s *Store, key string) int {
+	n := 0
+	if l := s.lanes.place(key).Load(); l != nil {
+		for r := l.queue.Load(); r != nil && r != gone; r = r.ahead {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWhoComesDuringACallRidesInTheNext(t *testing.T) {
+	t.Parallel()
+	client := newSlowClient(t, 0)
+	s := New(client, WithTimeout(time.Minute))
+	limits := core.Per(1, time.Hour).WithBurst(10).Limits()
+	key := s.RedisKey(core.Key{Tier: "t", ID: "a"}, limits)
+
+	charges := []chan error{chargeLater(s, limits, "a")}
+	first := <-client.calls
+	for range 5 {
+		charges = append(charges, chargeLater(s, limits, "a"))
+	}
+	require.Eventually(t, func() bool { return queued(s, key) == 5 }, 10*time.Second, time.Millisecond)
+	other := chargeLater(s, limits, "b")
+	on := <-client.calls
+	close(on)
+	require.NoError(t, <-other, "another bucket waits for nobody")
+
+	close(first)
+	second := <-client.calls
+	require.Zero(t, queued(s, key), "all five are aboard")
+	close(second)
+	for _, done := range charges {
+		require.NoError(t, <-done)
+	}
+	require.Eventually(t, func() bool { return s.lanes.place(key).Load() == nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.guard.inFlight.Load() == 0 }, 10*time.Second, time.Millisecond)
+	requireSpent(t, s, client, limits, "a", 6)
+}
+
+func requireSpent(t *testing.T, s *Store, client *slowClient, limits []core.Limit, id string, want int) {
+	t.Helper()
+	real := New(client.Client, WithTimeout(time.Minute))
+	res, err := real.Take(t.Context(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Mode: core.Look})
+	require.NoError(t, err)
+	require.Equal(t, limits[0].Burst-want, res.Levels[0].Remaining)
+	require.Equal(t, StateClosed, s.State())
+}
+
+// TestWhoGivesUpInTheQueueHasSpentNothing: the call before was late, and what
+// waited behind it was never sent.
+func TestWhoGivesUpInTheQueueHasSpentNothing(t *testing.T) {
+	t.Parallel()
+	client := newSlowClient(t, 100)
+	s := New(client, WithTimeout(200*time.Millisecond))
+	limits := core.Per(1, time.Hour).WithBurst(10).Limits()
+	key := s.RedisKey(core.Key{Tier: "t", ID: "a"}, limits)
+	l := &lane{call: call{key: [1]string{key}}, set: s.sets.of(limits)}
+	s.lanes.place(key).Store(l) // a call that takes its time
+	require.ErrorIs(t, <-chargeLater(s, limits, "a"), ErrTimeout)
+	require.Equal(t, 1, queued(s, key))
+	s.carry(l, client)
+	require.Empty(t, client.calls, "nobody is aboard")
+	requireSpent(t, s, client, limits, "a", 0)
+}
+
+// TestOnePlaceHoldsOneLane: a bucket whose place is taken goes alone.
+func TestOnePlaceHoldsOneLane(t *testing.T) {
+	t.Parallel()
+	client := miniClient(t)
+	s := New(client, WithTimeout(time.Minute), WithMaxInFlight(1000))
+	limits := core.Per(1, time.Hour).WithBurst(100).Limits()
+	place := func(i int) any { return s.lanes.place(s.RedisKey(core.Key{ID: fmt.Sprint(i)}, limits)) }
+	twin := 1
+	for place(twin) != place(0) {
+		twin++
+	}
+	var allowed [2]int64
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for worker := range 40 {
+		all.Go(func() {
+			for range 10 {
+				who := worker % 2
+				res, err := s.Take(context.Background(), core.Request{Key: core.Key{ID: fmt.Sprint(who * twin)}, Limits: limits, Cost: 1})
+				mu.Lock()
+				if err == nil && res.Allowed {
+					allowed[who]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, [2]int64{100, 100}, allowed)
+	require.Eventually(t, func() bool { return s.lanes.place(s.RedisKey(core.Key{ID: "0"}, limits)).Load() == nil }, 10*time.Second, time.Millisecond)
+}
