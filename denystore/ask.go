@@ -3,6 +3,7 @@ package denystore
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/tierlimit/tierlimit/core"
@@ -36,16 +37,18 @@ func (s *Store) ask(ctx context.Context, q question, r core.Request) (core.Resul
 }
 
 // failed forgets: what is of age and cannot be confirmed is not good for longer.
-// That a caller hung up says nothing.
+// That a caller hung up says nothing, but what it claimed may not be charged.
 func (s *Store) failed(ctx context.Context, q *question, err error) {
-	switch {
-	case !ended(ctx, err):
+	if !ended(ctx, err) {
 		s.cells.forget(q.who)
-	case q.claim != nil:
-		q.claim.open.Add(-1)
-		if d := s.cells.find(q.who); !s.cells.swap(q.claim, q.known) && d != nil && d.open == q.claim.open {
-			d.due() // it still counts in what was not charged
-		}
+		return
+	}
+	if q.claim == nil {
+		return
+	}
+	q.claim.open.Add(-1)
+	if d := s.cells.find(q.who); d != nil && d.open == q.claim.open {
+		d.due()
 	}
 }
 
@@ -136,3 +139,24 @@ func (s *Store) refused(q *question, r *core.Request, res *core.Result) {
 		s.keep(q, d)
 	}
 }
+
+// changes count what was done by one of the keys that share them: charges in
+// the lower half, and in the upper half what may have made room. Who asks
+// compares them before and after, because an answer may be overtaken.
+type changes struct{ n atomic.Uint64 }
+
+// tally is what changes stood at.
+type tally uint64
+
+const (
+	charge tally = 1
+	room   tally = 1 << 32
+)
+
+func (c *changes) now() tally { return tally(c.n.Load()) }
+
+// add notes one change and tells what stands then.
+func (c *changes) add(one tally) tally { return tally(c.n.Add(uint64(one))) }
+
+// madeRoom tells whether room may have been made between t and a later tally.
+func (t tally) madeRoom(later tally) bool { return t/room != later/room }

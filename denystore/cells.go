@@ -5,7 +5,7 @@ import "sync/atomic"
 // cells hold the refusals. Which of a few cells is a key's follows from its
 // hash; a new refusal takes the place of an old one.
 type cells struct {
-	mask uint64
+	rows int // a power of two
 	all  []atomic.Pointer[refusal]
 }
 
@@ -14,12 +14,12 @@ type cells struct {
 const ways = 4
 
 func newCells(n int) cells {
-	return cells{mask: uint64(n/ways - 1), all: make([]atomic.Pointer[refusal], n)}
+	return cells{rows: n / ways, all: make([]atomic.Pointer[refusal], n)}
 }
 
 // row is the cells in which who may lie.
 func (c *cells) row(who fingerprint) []atomic.Pointer[refusal] {
-	first := (who.b & c.mask) * ways
+	first := (int(who.b) & (c.rows - 1)) * ways //nolint:gosec // only the lowest bits count
 	return c.all[first : first+ways]
 }
 

@@ -2,6 +2,7 @@ package denystore_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,44 +11,24 @@ import (
 	"github.com/tierlimit/tierlimit/core"
 )
 
-// asking runs f, which asks the store, and holds its answer back until then is
-// done.
-func (c cached) asking(f, then func()) {
-	asked, answer, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	c.next.before = func() {
-		close(asked)
-		<-answer
-	}
-	go func() {
-		defer close(done)
-		f()
-	}()
-	<-asked
-	c.next.before = nil
-	then()
-	close(answer)
-	<-done
-}
-
 // TestWhileOneAsksOthersAreRefusedAsIfItWasCharged, from the moment on at which
-// a unit fits.
+// it fits.
 func TestWhileOneAsksOthersAreRefusedAsIfItWasCharged(t *testing.T) {
 	t.Parallel()
-	c := newCached()
-	c.exhaust(t, ten)
-	c.clock.Advance(6 * time.Second)
-	c.asking(func() { require.True(t, charge(t, c, ten, 1).Allowed) }, func() {
-		require.Zero(t, c.asks(func() {
-			res := charge(t, c, ten, 1)
-			require.False(t, res.Allowed)
-			require.Equal(t, core.Level{ResetAfter: time.Minute, RetryAfter: 6 * time.Second}, res.Levels[0])
-			c.clock.Advance(100 * time.Millisecond)
-			require.Equal(t, 17900*time.Millisecond, charge(t, c, ten, 3).Levels[0].RetryAfter, "a dearer one waits longer")
-		}))
-	})
-	require.Zero(t, c.asks(func() {
-		require.Equal(t, 5900*time.Millisecond, charge(t, c, ten, 1).Levels[0].RetryAfter, "and it was")
-	}))
+	for _, cost := range []int{1, 3} {
+		c := newCached(anHour)
+		c.exhaust(t, ten)
+		c.clock.Advance(time.Duration(cost) * 6 * time.Second)
+		c.asking(func() { require.True(t, charge(t, c, ten, cost).Allowed) }, func() {
+			require.Zero(t, c.asks(func() {
+				res := charge(t, c, ten, 1)
+				require.False(t, res.Allowed)
+				require.Equal(t, core.Level{ResetAfter: time.Minute, RetryAfter: 6 * time.Second}, res.Levels[0])
+				c.clock.Advance(100 * time.Millisecond)
+				require.Equal(t, 17900*time.Millisecond, charge(t, c, ten, 3).Levels[0].RetryAfter, "a dearer one waits longer")
+			}))
+		})
+	}
 }
 
 // TestWhatFitsBesideAClaimIsAskedFor: two units have come back.
@@ -117,7 +98,9 @@ func TestAClaimIsNotBelievedForLongerThanTheAge(t *testing.T) {
 		c.clock.Advance(time.Second - time.Microsecond)
 		c.asks(func() { require.False(t, charge(t, c, ten, 1).Allowed) })
 		c.clock.Advance(time.Microsecond)
-		require.Equal(t, 1, c.asks(func() { require.True(t, charge(t, c, ten, 1).Allowed) }))
+		c.asking(func() { charge(t, c, ten, 1) }, func() {
+			require.Equal(t, 1, c.asks(func() { require.True(t, charge(t, c, ten, 1).Allowed) }), "as everybody does")
+		})
 	})
 }
 
@@ -143,5 +126,46 @@ func TestWhoComesLongAfterItFitsAsks(t *testing.T) {
 	c.clock.Advance(7*time.Second + time.Microsecond)
 	c.asking(func() { charge(t, c, ten, 1) }, func() {
 		require.Equal(t, 1, c.asks(func() { require.True(t, charge(t, c, ten, 1).Allowed) }))
+	})
+}
+
+// TestWhatComesBackWhileManyAskIsOneCallEach: a unit takes no longer to come back
+// than an answer.
+func TestWhatComesBackWhileManyAskIsOneCallEach(t *testing.T) {
+	t.Parallel()
+	for _, claims := range []int{1, 2} {
+		c := newCached(anHour)
+		c.exhaust(t, ten)
+		c.climb(t, ten, claims, 6*time.Second, func() {
+			c.clock.Advance(6 * time.Second)
+		})
+		var allowed atomic.Int64
+		require.Equal(t, 1, c.asks(func() {
+			together(8, func(int) {
+				if charge(t, c, ten, 1).Allowed {
+					allowed.Add(1)
+				}
+			})
+		}), "%d claims", claims)
+		require.Equal(t, int64(1), allowed.Load())
+	}
+}
+
+// TestClaimsUponClaimsAreAskedAboutWhenOfAge: another instance gives back a lot,
+// and there is never a moment without one who asks.
+func TestClaimsUponClaimsAreAskedAboutWhenOfAge(t *testing.T) {
+	t.Parallel()
+	limits := core.PerSecond(10).Limits()
+	c := newCached()
+	c.exhaust(t, limits)
+	c.climb(t, limits, 11, 100*time.Millisecond, func() {
+		take(t, c.next.Store, core.Request{Key: ana, Limits: limits, Cost: -10, Mode: core.Force})
+		c.asking(func() { require.True(t, charge(t, c, limits, 1).Allowed) }, func() {
+			c.clock.Advance(100 * time.Millisecond)
+			c.asking(func() { charge(t, c, limits, 1) }, func() {}) // one claim more
+		})
+		c.asking(func() { charge(t, c, limits, 1) }, func() {
+			require.True(t, charge(t, c, limits, 1).Allowed, "there is more than one thought")
+		})
 	})
 }

@@ -107,3 +107,43 @@ func together(n int, f func(worker int)) {
 	close(gate)
 	wg.Wait()
 }
+
+// asking runs f, which asks the store, and holds its answer back until then is
+// done.
+func (c cached) asking(f, then func()) {
+	asked, answer, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c.next.before = func() {
+		close(asked)
+		<-answer
+	}
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-asked
+	c.next.before = nil
+	then()
+	close(answer)
+	<-done
+}
+
+// climb has so many ask upon one another, one each step, and somebody refused
+// beside the first.
+func (c cached) climb(t *testing.T, limits []core.Limit, n int, step time.Duration, then func()) {
+	t.Helper()
+	refuse := func() { require.False(t, charge(t, c, limits, 1).Allowed) }
+	var climb func(n int)
+	climb = func(n int) {
+		if n == 0 {
+			then()
+			return
+		}
+		c.clock.Advance(step)
+		c.asking(func() { charge(t, c, limits, 1) }, func() {
+			refuse()
+			refuse = func() {}
+			climb(n - 1)
+		})
+	}
+	climb(n)
+}

@@ -42,7 +42,6 @@ func TestALessCostlyChargeKeepsTheRefusal(t *testing.T) {
 	}
 }
 
-// TestTheGiveBackOfARefusedRaiseKeepsWhatItMakesNoRoomFor.
 func TestTheGiveBackOfARefusedRaiseKeepsWhatItMakesNoRoomFor(t *testing.T) {
 	t.Parallel()
 	for _, limits := range [][]core.Limit{ten, core.PerMinute(10).Using(core.FixedWindow).Limits()} {
@@ -60,20 +59,19 @@ func TestTheGiveBackOfARefusedRaiseKeepsWhatItMakesNoRoomFor(t *testing.T) {
 	}
 }
 
-// TestAnUndoBesideAnotherChangeForgets: its levels may be from before.
-func TestAnUndoBesideAnotherChangeForgets(t *testing.T) {
+// TestAnUndoBesideAnotherGiveBackForgets: what it tells may be from before.
+func TestAnUndoBesideAnotherGiveBackForgets(t *testing.T) {
 	t.Parallel()
 	c := newCached(anHour)
 	c.exhaust(t, ten)
 	c.next.after = func() {
 		c.next.after = nil
 		take(t, c, core.Request{Key: ana, Limits: ten, Cost: -5, Mode: core.Force})
-		require.True(t, charge(t, c, ten, 5).Allowed)
-		require.False(t, charge(t, c, ten, 5).Allowed) // kept, and newer
-		take(t, c, core.Request{Key: ana, Limits: ten, Cost: -5, Mode: core.Force})
+		require.Equal(t, 6, charge(t, c, ten, 7).Levels[0].Remaining)
 	}
 	undo(t, c, ten)
-	require.True(t, charge(t, c, ten, 5).Allowed)
+	c.clock.Advance(6 * time.Second)
+	require.True(t, charge(t, c, ten, 7).Allowed)
 }
 
 // TestAnUndoThatFailsForgets: nobody knows what stands.
@@ -175,4 +173,23 @@ func TestARefusalThatAChargeOvertookIsAskedForAgain(t *testing.T) {
 		require.Equal(t, 24*time.Second, got.Levels[0].RetryAfter)
 		require.Zero(t, c.asks(func() { charge(t, c, ten, 5) }))
 	}
+}
+
+// TestALateRefusalDoesNotOverwriteWhatIsNewer: a charge was allowed meanwhile, and
+// has told what is left.
+func TestALateRefusalDoesNotOverwriteWhatIsNewer(t *testing.T) {
+	t.Parallel()
+	c := newCached()
+	charge(t, c, ten, 7)
+	require.False(t, charge(t, c, ten, 5).Allowed)
+	c.clock.Advance(time.Second) // it is of age
+	c.next.after = func() {
+		c.next.after = nil
+		require.True(t, charge(t, c, ten, 2).Allowed)
+	}
+	charge(t, c, ten, 5)
+	require.Zero(t, c.asks(func() {
+		got := charge(t, c, ten, 5)
+		require.Equal(t, core.Level{Remaining: 1, ResetAfter: 53 * time.Second, RetryAfter: 23 * time.Second}, got.Levels[0])
+	}))
 }

@@ -1,6 +1,7 @@
 package denystore
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -161,4 +162,12 @@ func later(l core.Limit, was core.Level, passed time.Duration, cost int) core.Le
 	case core.SlidingLog:
 	}
 	return level
+}
+
+// plus is a moment some time later, and the end of time at most.
+func plus(at, d time.Duration) time.Duration {
+	if d > 0 && at > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return at + d
 }

@@ -110,3 +110,19 @@ func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) er
 func (s *Store) changesOf(who fingerprint) *changes {
 	return &s.changes[who.a%uint64(len(s.changes))]
 }
+
+// now is the time since the store was made, in whole microseconds as stores
+// count.
+func (s *Store) now() time.Duration {
+	if s.clock == nil {
+		return time.Since(s.base).Truncate(time.Microsecond)
+	}
+	return s.time().Sub(s.base)
+}
+
+func (s *Store) time() time.Time {
+	if s.clock == nil {
+		return time.Now()
+	}
+	return s.clock.Now().Truncate(time.Microsecond)
+}
