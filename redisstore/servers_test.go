@@ -179,6 +179,18 @@ func run(tb testing.TB, workers int, check func(worker, i int) error, seen func(
 	return t
 }
 
+// goOn waits until so many more have been answered.
+func (t *traffic) goOn(tb testing.TB, n int64) {
+	tb.Helper()
+	before := t.answered.Load()
+	redistest.Wait(tb, patient, "some checks", func() error {
+		if more := t.answered.Load() - before; more < n {
+			return fmt.Errorf("%d answered", more)
+		}
+		return nil
+	})
+}
+
 func (t *traffic) stop() {
 	t.ended.Store(true)
 	t.running.Wait()

@@ -10,7 +10,8 @@ import (
 
 // Failover makes a replica the master, in agreement with the old one
 // (CLUSTER FAILOVER), and returns when all nodes know. Writes wait meanwhile.
-func (c *Cluster) Failover(tb testing.TB, replica *Server) {
+// It gives the moment at which the replica was seen to be the master.
+func (c *Cluster) Failover(tb testing.TB, replica *Server) (switched time.Time) {
 	tb.Helper()
 	var asked time.Time
 	Wait(tb, clusterWithin, replica.addr+" to be a master", func() error {
@@ -29,7 +30,9 @@ func (c *Cluster) Failover(tb testing.TB, replica *Server) {
 		}
 		return nil
 	})
+	switched = time.Now()
 	c.WaitOK(tb)
+	return switched
 }
 
 // WaitFailover returns when another node than old has the key's slot and the

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 )
 
 func (s *Sentinel) waitServers(tb testing.TB) {
@@ -109,6 +110,32 @@ func (s *Sentinel) master() (*Server, error) {
 		return nil, errors.New("redistest: no Sentinel names a master")
 	}
 	return slices.MaxFunc(s.servers, func(a, b *Server) int { return cmp.Compare(votes[a], votes[b]) }), nil
+}
+
+// Failover has a replica made the master although the old one is well (SENTINEL
+// FAILOVER), and returns when the old one is a replica in sync, after about 2 s.
+// It gives the new master, and the moment at which the Sentinels were seen to
+// name it.
+func (s *Sentinel) Failover(tb testing.TB) (master *Server, switched time.Time) {
+	tb.Helper()
+	old := s.Master(tb)
+	asked := false
+	Wait(tb, sentinelWithin, "another master than "+old.addr, func() error {
+		var err error
+		if !asked {
+			if _, err = s.sentinels[0].ask("sentinel", "failover", MasterName); err != nil {
+				return err // It knows no good replica yet.
+			}
+			asked = true
+		}
+		if master, err = s.master(); err == nil && master == old {
+			err = errors.New("it still is")
+		}
+		return err
+	})
+	switched = time.Now()
+	s.WaitOK(tb)
+	return master, switched
 }
 
 // WaitFailover returns when the Sentinels name another master than old, about

@@ -6,7 +6,8 @@ import "strings"
 const Slots = 16384
 
 // Slot is the slot of a key, by what stands in its first {} where that is not
-// empty.
+// empty. It is written apart from what it tests, as an oracle, and is itself
+// held against CLUSTER KEYSLOT.
 func Slot(key string) int {
 	if _, rest, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(rest, "}"); ok && tag != "" {
