@@ -95,6 +95,9 @@ func priceSet(c echo.Context, rec *record.Record) (n int, ok bool) {
 	if !isInt || n < 0 {
 		return -1, true
 	}
+	if rec == nil {
+		return n, true // it is noted once there is one
+	}
 	if c.Get(notedKey) == v {
 		return rec.Price()
 	}

@@ -94,6 +94,9 @@ func priceSet(c *gin.Context, rec *record.Record) (n int, ok bool) {
 	if !isInt || n < 0 {
 		return -1, true
 	}
+	if rec == nil {
+		return n, true // it is noted once there is one
+	}
 	if noted, ok := c.Get(notedKey); ok && noted == v {
 		return rec.Price()
 	}

@@ -48,13 +48,21 @@ type middleware struct {
 }
 
 func (m *middleware) handle(c *gin.Context) {
-	rec, fresh := enter(c)
+	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
+		rec, fresh := enter(c)
+		if fresh {
+			defer leave(c, rec)
+		}
+		rec.Skip()
+		serve(c, rec)
+		return
+	}
+	rec, fresh, d := m.decide(c)
 	if fresh {
+		c.Request = rec.Enter(c.Request)
 		defer leave(c, rec)
 	}
-	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
-		rec.Skip()
-	} else if d := m.decide(c, rec); !d.Allowed() {
+	if !d.Allowed() {
 		m.refuse(c, d)
 		return
 	}
@@ -74,11 +82,16 @@ func enter(c *gin.Context) (rec *record.Record, fresh bool) {
 // http.TimeoutHandler others may still run.
 func leave(c *gin.Context, rec *record.Record) { rec.Leave(c.Request) }
 
-// decide identifies the caller and charges the request.
-func (m *middleware) decide(c *gin.Context, rec *record.Record) core.Decision {
+// decide identifies the caller and charges the request. The record is nil when
+// that is refused, nobody was told of it, and nobody needs it.
+func (m *middleware) decide(c *gin.Context) (rec *record.Record, fresh bool, d core.Decision) {
 	id, err := m.identify(c)
-	if err != nil {
-		return rec.Fail(&m.terms, err, c.Writer.Header())
+	if rec = record.From(c.Request.Context()); err != nil {
+		if rec != nil {
+			return rec, false, rec.Fail(&m.terms, err, c.Writer.Header())
+		}
+		rec, d = record.BeginFailed(c.Request.Context(), &m.terms, err, m.refused != nil, c.Writer.Header())
+		return rec, rec != nil, d
 	}
 	if record.Nobody(id) {
 		id.Key = ""
@@ -87,7 +100,15 @@ func (m *middleware) decide(c *gin.Context, rec *record.Record) core.Decision {
 			id.Addr, _ = httplimit.ClientAddr(c.Request, m.trusted, m.ipv6Bits)
 		}
 	}
-	return rec.Meet(&m.terms, id, m.price(c, rec), c.Writer.Header())
+	price := m.price(c, rec)
+	if rec == nil && m.cost != nil {
+		rec = record.From(c.Request.Context()) // that function may have set a price
+	}
+	if rec != nil {
+		return rec, false, rec.Meet(&m.terms, id, price, c.Writer.Header())
+	}
+	rec, d = record.Begin(c.Request.Context(), &m.terms, id, price, m.refused != nil, c.Writer.Header())
+	return rec, rec != nil, d
 }
 
 // price is what the request costs before its handler runs; below 0 when it was

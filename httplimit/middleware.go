@@ -51,13 +51,21 @@ type middleware struct {
 }
 
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	rec, r, fresh := enter(r)
+	if record.Preflight(r) || m.skip != nil && m.skip(r) {
+		rec, r, fresh := enter(r)
+		if fresh {
+			defer rec.Leave(r)
+		}
+		rec.Skip()
+		serve(w, r, rec, next)
+		return
+	}
+	rec, fresh, d := m.decide(w, r)
 	if fresh {
+		r = rec.Enter(r)
 		defer rec.Leave(r)
 	}
-	if record.Preflight(r) || m.skip != nil && m.skip(r) {
-		rec.Skip()
-	} else if d := m.decide(w, r, rec); !d.Allowed() {
+	if !d.Allowed() {
 		m.refuse(w, r, d)
 		return
 	}
@@ -77,11 +85,16 @@ func enter(r *http.Request) (rec *record.Record, inner *http.Request, fresh bool
 	return rec, r, fresh
 }
 
-// decide identifies the caller and charges the request.
-func (m *middleware) decide(w http.ResponseWriter, r *http.Request, rec *record.Record) core.Decision {
+// decide identifies the caller and charges the request. The record is nil when
+// that is refused, nobody was told of it, and nobody needs it.
+func (m *middleware) decide(w http.ResponseWriter, r *http.Request) (rec *record.Record, fresh bool, d core.Decision) {
 	id, err := m.identify(r)
-	if err != nil {
-		return rec.Fail(&m.terms, err, w.Header())
+	if rec = record.From(r.Context()); err != nil {
+		if rec != nil {
+			return rec, false, rec.Fail(&m.terms, err, w.Header())
+		}
+		rec, d = record.BeginFailed(r.Context(), &m.terms, err, m.refused != nil, w.Header())
+		return rec, rec != nil, d
 	}
 	if record.Nobody(id) {
 		id.Key = ""
@@ -90,7 +103,15 @@ func (m *middleware) decide(w http.ResponseWriter, r *http.Request, rec *record.
 			id.Addr, _ = ClientAddr(r, m.trusted, m.ipv6Bits)
 		}
 	}
-	return rec.Meet(&m.terms, id, m.price(r, rec), w.Header())
+	price := m.price(r, rec)
+	if rec == nil && m.cost != nil {
+		rec = record.From(r.Context()) // that function may have set a price
+	}
+	if rec != nil {
+		return rec, false, rec.Meet(&m.terms, id, price, w.Header())
+	}
+	rec, d = record.Begin(r.Context(), &m.terms, id, price, m.refused != nil, w.Header())
+	return rec, rec != nil, d
 }
 
 // price is what the request costs before its handler runs; below 0 when it was

@@ -77,13 +77,8 @@ func (r *Record) Settle(price int, priced bool, status int) {
 		return
 	}
 	r.finished = true
-	r.mu.Lock()
 	latest := r.latest
-	r.settled = latest != nil
-	r.mu.Unlock()
-	if latest == nil {
-		return
-	}
+	r.settled.Store(latest != nil)
 	for m := range r.meetings {
 		switch {
 		case m.refund != nil && m.refund(status):
@@ -92,14 +87,16 @@ func (r *Record) Settle(price int, priced bool, status int) {
 			r.update(m, m.Decision.Settle(r, price))
 		}
 	}
-	r.update(latest, latest.Decision)
+	if r.latest != latest {
+		r.update(latest, latest.Decision)
+	}
 }
 
 // charged finds the meeting that has charged the bucket of id, or in which the
 // same limiter let the same caller pass for nothing.
 func (r *Record) charged(t *Terms, id core.Identity) *Meeting {
 	for m := range r.meetings {
-		if t.Limiter.Charged(m.Decision, id) || m.Limiter == t.Limiter && m.id == id && m.free() {
+		if t.Limiter.Charged(m.Decision, id) || m.Limiter == t.Limiter && m.passed != nil && *m.passed == id {
 			return m
 		}
 	}

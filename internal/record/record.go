@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tierlimit/tierlimit/core"
 )
@@ -23,10 +24,11 @@ type Meeting struct {
 	*Terms
 
 	Decision core.Decision
-	id       core.Identity
 
+	passed *core.Identity        // who passed for nothing; nil when it was charged
 	fixed  bool                  // no limiter that a price can reach has met this bucket
 	refund func(status int) bool // of the first limiter that has one
+	next   *Meeting
 }
 
 // Record is what the limiters of one request have decided. It is the request's
@@ -34,29 +36,30 @@ type Meeting struct {
 //
 // It is safe for concurrent use, because a handler may outlive the middleware
 // around it (http.TimeoutHandler) and start goroutines. One lock orders what
-// limiters and prices do; the other guards what a handler or an observer reads
-// and notes, and is never held while either is called.
+// limiters and prices do; the other guards the decisions that a handler or an
+// observer reads, and is never held while either is called.
 type Record struct {
 	context.Context //nolint:containedctx // it is the context, with one value more
 
 	flow     sync.Mutex
 	finished bool     // refused or settled: nothing is corrected any more
-	owned    bool     // somebody settles when the handlers are done
 	refused  bool     // by a limiter: which others a price would have met is unknown
 	skipped  bool     // a limiter let it pass unlimited on purpose
 	shown    *Meeting // whose headers stand
-	further  []*Meeting
-	first    Meeting      // in place: there is seldom another
-	request  http.Request // in place too, see Enter
-	outer    *http.Request
 
-	mu      sync.Mutex
-	latest  *Meeting
-	price   int
-	priced  bool
-	settled bool // a price that comes now is too late
-	watched bool
-	status  int // of the answer, where the adapter has to watch for it
+	mu     sync.Mutex
+	latest *Meeting
+	last   *Meeting
+	first  Meeting // in place: there is seldom another
+
+	price   price
+	owned   atomic.Bool  // somebody settles when the handlers are done
+	settled atomic.Bool  // a price that comes now is too late
+	watched atomic.Bool  // somebody notes the status
+	status  atomic.Int32 // of the answer, where the adapter has to watch for it
+
+	outer   *http.Request
+	request http.Request // in place too, see Enter
 }
 
 type contextKey struct{}
@@ -108,38 +111,18 @@ func (r *Record) Leave(inner *http.Request) {
 }
 
 // Own is true for the first caller: it settles when the handlers are done.
-func (r *Record) Own() bool {
-	r.flow.Lock()
-	defer r.flow.Unlock()
-	first := !r.owned
-	r.owned = true
-	return first
-}
+func (r *Record) Own() bool { return !r.owned.Swap(true) }
 
 // Watch is true for the first caller: it notes the status that the client gets.
-func (r *Record) Watch() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	first := !r.watched
-	r.watched = true
-	return first
-}
+func (r *Record) Watch() bool { return !r.watched.Swap(true) }
 
 // SetStatus notes the status that the handlers answer with. The first counts.
 func (r *Record) SetStatus(status int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.status == 0 {
-		r.status = status
-	}
+	r.status.CompareAndSwap(0, int32(status)) //nolint:gosec // three digits
 }
 
 // Status is what SetStatus noted, 200 when it was not called.
-func (r *Record) Status() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return cmp.Or(r.status, http.StatusOK)
-}
+func (r *Record) Status() int { return cmp.Or(int(r.status.Load()), http.StatusOK) }
 
 // Skip notes that a limiter let the request pass unlimited on purpose.
 func (r *Record) Skip() {
@@ -169,20 +152,17 @@ func (r *Record) Heeds() bool {
 
 // SetPrice notes what the request costs in all.
 func (r *Record) SetPrice(n int) {
-	r.mu.Lock()
-	late := r.settled && !(r.priced && r.price == n)
-	r.price, r.priced = n, true
-	r.mu.Unlock()
-	if late {
+	if changed := r.price.set(n); changed && r.settled.Load() {
 		reportLate(r, n)
 	}
 }
 
 // Price is what SetPrice noted last.
 func (r *Record) Price() (n int, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.price, r.priced
+	if r == nil {
+		return 0, false
+	}
+	return r.price.get()
 }
 
 // Decision is the latest, after all corrections.
@@ -200,28 +180,32 @@ func (r *Record) Decision() (core.Decision, bool) {
 
 // meetings yields all, in the order in which they came.
 func (r *Record) meetings(yield func(*Meeting) bool) {
-	if r.latest == nil || !yield(&r.first) {
+	if r.last == nil {
 		return
 	}
-	for _, m := range r.further {
-		if !yield(m) {
-			return
-		}
+	for m := &r.first; m != nil && yield(m); m = m.next {
 	}
 }
 
 // add notes a meeting.
 func (r *Record) add(t *Terms, id core.Identity, d core.Decision) *Meeting {
 	m := &r.first
-	if r.latest != nil {
+	if r.last != nil {
 		m = &Meeting{}
-		r.further = append(r.further, m)
+		r.last.next = m
 	}
-	m.id = id
+	r.last = m
 	m.Terms, m.fixed, m.refund = t, t.Fixed, t.Refund
 	r.update(m, d)
+	if m.free() {
+		m.passes(id)
+	}
 	return m
 }
+
+// passes notes who passed for nothing. Only here an identity costs memory.
+//go:noinline
+func (m *Meeting) passes(id core.Identity) { m.passed = &id }
 
 // update notes what was decided last.
 func (r *Record) update(m *Meeting, d core.Decision) {
