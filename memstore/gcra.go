@@ -96,15 +96,12 @@ func (r *rate) force(v *verdict, now, cost int64) {
 // exhausted tells whether not even one unit is left.
 func (r *rate) exhausted(tat, now int64) bool { return now+r.tau-tat < r.step }
 
-// result tells v as a store's answer, but for the clock.
-func (r *rate) result(v *verdict, now int64) core.Result {
-	res := core.Result{Allowed: v.wait == 0, Charged: clampInt(v.charged)}
-	res.Levels[0] = core.Level{
-		Remaining:  clampInt(max(r.tau-(v.tat-now), 0) / r.step),
-		ResetAfter: duration(v.tat - now),
-		RetryAfter: duration(v.wait),
-	}
-	return res
+// answer tells v as a store's fresh Result, but for the clock.
+func (r *rate) answer(v *verdict, now int64, res *core.Result) {
+	res.Allowed, res.Charged = v.wait == 0, clampInt(v.charged)
+	level := &res.Levels[0]
+	level.Remaining = clampInt(max(r.tau-(v.tat-now), 0) / r.step)
+	level.ResetAfter, level.RetryAfter = duration(v.tat-now), duration(v.wait)
 }
 
 // duration is us microseconds, saturating at 292 years.

@@ -121,7 +121,8 @@ func holdAgainstApply(t *testing.T, data []byte) {
 			tat = tatOf(word)
 		}
 		v := rate.judge(now, tat, int64(cost), mode)
-		got := rate.result(&v, now)
+		var got core.Result
+		rate.answer(&v, now, &got)
 		got.Now = want.Now
 		require.Equal(t, want, got, "step %d: %+v, cost %d, mode %d, at %d, known %v, tat %d", i, limit, cost, mode, now, known, tat)
 
@@ -195,7 +196,8 @@ func TestACostThatWouldWrapIsRefused(t *testing.T) {
 					rate := rateOf(&limit)
 					v := rate.judge(0, 0, int64(cost), core.Charge)
 					require.False(t, v.wait == 0 && cost > burst, "%+v admits %d", limit, cost)
-					res := rate.result(&v, 0)
+					var res core.Result
+					rate.answer(&v, 0, &res)
 					want := core.Apply(&core.State{}, time.UnixMicro(0), core.Request{Limits: []core.Limit{limit}, Cost: cost})
 					want.Now = time.Time{}
 					require.Equal(t, want, res, "%+v, cost %d", limit, cost)

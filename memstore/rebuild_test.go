@@ -28,12 +28,12 @@ func TestHittersLoseNothingWhileTheirTableIsRebuilt(t *testing.T) { //nolint:par
 	moving.Go(func() {
 		for i := uint64(0); !done.Load(); i++ {
 			neighbour := fingerprint{hash: 1023 - i%2, extra: 2 + i%5}
-			s.takeCell(neighbour, noon, &r)
+			inCell(s, neighbour, &r)
 			sh.mu.Lock()
 			sh.rebuild(sh.table.Load())
 			sh.mu.Unlock()
 			for range 8 { // while those who met a frozen word are at the lock
-				if s.takeCell(hot, noon, &r).Allowed {
+				if inCell(s, hot, &r).Allowed {
 					moved++
 				}
 			}
@@ -43,7 +43,7 @@ func TestHittersLoseNothingWhileTheirTableIsRebuilt(t *testing.T) { //nolint:par
 	for range hitters {
 		hitting.Go(func() {
 			for range each {
-				if !s.takeCell(hot, noon, &r).Allowed {
+				if !inCell(s, hot, &r).Allowed {
 					t.Error("refused")
 					return
 				}
@@ -54,8 +54,14 @@ func TestHittersLoseNothingWhileTheirTableIsRebuilt(t *testing.T) { //nolint:par
 	done.Store(true)
 	moving.Wait()
 	look := core.Request{Limits: limits, Mode: core.Look}
-	require.Equal(t, burst-hitters*each-moved, s.takeCell(hot, noon, &look).Levels[0].Remaining)
+	require.Equal(t, burst-hitters*each-moved, inCell(s, hot, &look).Levels[0].Remaining)
 	require.Equal(t, 1, s.Len())
 	_, word := sh.table.Load().find(hot)
 	sh.check(t, map[fingerprint]uint64{hot: word})
+}
+
+// inCell does r to a lone GCRA window at noon.
+func inCell(s *Store, f fingerprint, r *core.Request) (res core.Result) {
+	s.takeCell(f, noon, r, &res)
+	return res
 }

@@ -68,12 +68,11 @@ func (s *Store) Evicted() int { return int(min(s.evicted.Load(), math.MaxInt)) }
 
 // Take does r in one atomic step; see [core.Store]. It ignores ctx, because it
 // never waits. Result.Now is the clock's time.
-func (s *Store) Take(_ context.Context, r core.Request) (core.Result, error) {
+func (s *Store) Take(_ context.Context, r core.Request) (res core.Result, err error) {
 	now, shown := s.now()
 	f := s.fingerprint(&r.Key)
-	var res core.Result
 	if len(r.Limits) == 1 && r.Limits[0].Algorithm == core.GCRA {
-		res = s.takeCell(f, clampMoment(now), &r)
+		s.takeCell(f, clampMoment(now), &r, &res)
 	} else {
 		res = s.takeBucket(f.withSet(r.Limits), now, &r)
 	}
@@ -116,15 +115,17 @@ func (s *Store) shard(f fingerprint) *shard {
 	return &s.shards[f.extra>>s.shift]
 }
 
-// takeCell does r to a lone GCRA window.
-func (s *Store) takeCell(f fingerprint, now int64, r *core.Request) core.Result {
+// takeCell does r to a lone GCRA window. It answers in place: a Result is large
+// beside what else happens here.
+func (s *Store) takeCell(f fingerprint, now int64, r *core.Request, res *core.Result) {
 	sh := s.shard(f)
 	rate := rateOf(&r.Limits[0])
 	for read := false; ; {
 		t := sh.table.Load()
 		i, w := t.find(f)
 		if i < 0 {
-			return s.takeUnknown(sh, f, &rate, now, r)
+			s.takeUnknown(sh, f, &rate, now, r, res)
+			return
 		}
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
 		if v.mended && !read {
@@ -134,7 +135,8 @@ func (s *Store) takeCell(f fingerprint, now int64, r *core.Request) core.Result 
 			continue
 		}
 		if s.write(&t.cells[i], w, &rate, &v, now) {
-			return rate.result(&v, now)
+			rate.answer(&v, now, res)
+			return
 		}
 	}
 }
@@ -154,7 +156,7 @@ func (s *Store) write(c *cell, was uint64, rate *rate, v *verdict, now int64) bo
 }
 
 // takeUnknown does r to a key that no hitter found, under the shard's lock.
-func (s *Store) takeUnknown(sh *shard, f fingerprint, rate *rate, now int64, r *core.Request) core.Result {
+func (s *Store) takeUnknown(sh *shard, f fingerprint, rate *rate, now int64, r *core.Request, res *core.Result) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	t := sh.table.Load()
@@ -162,7 +164,8 @@ func (s *Store) takeUnknown(sh *shard, f fingerprint, rate *rate, now int64, r *
 		// It was moved. Hitters run beside the lock, so this swaps as they do.
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
 		if s.write(&t.cells[i], w, rate, &v, now) {
-			return rate.result(&v, now)
+			rate.answer(&v, now, res)
+			return
 		}
 	}
 	v := rate.judge(now, now, int64(r.Cost), r.Mode)
@@ -171,7 +174,7 @@ func (s *Store) takeUnknown(sh *shard, f fingerprint, rate *rate, now int64, r *
 		sh.insert(f, pack(v.tat, rate.exhausted(v.tat, now), f.tag()))
 		s.sweeper.expect(v.tat)
 	}
-	return rate.result(&v, now)
+	rate.answer(&v, now, res)
 }
 
 // takeBucket does r to any other set of windows.

@@ -140,7 +140,7 @@ func TestKeysOfOneHashHaveBucketsOfTheirOwn(t *testing.T) {
 	r := core.Request{Limits: limits, Cost: 1}
 	for round := range 4 {
 		for _, f := range crowd(60) {
-			res := s.takeCell(f, noon, &r)
+			res := inCell(s, f, &r)
 			require.Equal(t, round < 3, res.Allowed, "%+v in round %d", f, round)
 			require.Equal(t, max(2-round, 0), res.Levels[0].Remaining)
 		}
