@@ -71,7 +71,14 @@ func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int
 		d.At = l.clock.Now()
 		return
 	}
-	res, err := l.store.Take(ctx, Request{Key: d.key(l), Limits: d.grant.limits, Cost: cost, Mode: mode})
+	// Field by field: a literal would be copied twice more, a tenth of a check.
+	var r Request
+	r.Key.Scope, r.Key.Tier, r.Key.ID = l.scope, d.Tier, d.identity.Key
+	if r.Key.ID == "" {
+		r.Key.ID, r.Key.Anonymous = d.identity.Addr, true
+	}
+	r.Limits, r.Cost, r.Mode = d.grant.limits, cost, mode
+	res, err := l.store.Take(ctx, r)
 	l.stamp(d, &res)
 	switch {
 	case err != nil:
