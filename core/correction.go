@@ -44,42 +44,6 @@ func (d Decision) Raise(ctx context.Context, cost int) Decision {
 	return n
 }
 
-// undo gives back what d had charged before its Raise was refused.
-func (d *Decision) undo(ctx context.Context, before Decision) {
-	d.answered = d.Shadowed && d.Outcome == OverQuota
-	d.fallback = 0
-	if d.Outcome != OverQuota {
-		d.levels, d.Level = nil, Level{}
-		if d.Outcome != CostExceedsLimit {
-			d.Limit = Limit{}
-		}
-	}
-	if before.Cost == 0 || before.late() {
-		return
-	}
-	res, err := before.giveBack(ctx, before.Cost, true)
-	switch {
-	case err != nil && d.Err == nil:
-		d.Err = fmt.Errorf("storage error: %w", err)
-	case err == nil && d.Outcome == OverQuota:
-		d.At = d.limiter.at(&res)
-		d.restore(&res)
-	}
-}
-
-// restore shows what stands after the give-back of a refused Raise. The wait
-// stays: what was missing for the rest then is missing for the whole now.
-func (d *Decision) restore(res *Result) {
-	for i, limit := range d.grant.limits {
-		if d.levels != nil {
-			d.levels[i].Remaining, d.levels[i].ResetAfter = res.Levels[i].Remaining, res.Levels[i].ResetAfter
-		}
-		if limit == d.Limit {
-			d.Level.Remaining, d.Level.ResetAfter = res.Levels[i].Remaining, res.Levels[i].ResetAfter
-		}
-	}
-}
-
 // Settle says that the request did cost cost units in all, once that is known:
 // it charges each window what still fits of the rest, or gives back what was
 // too much, and never refuses. Cost is what was really charged afterwards, so

@@ -128,6 +128,52 @@ func TestLogToLogsAtMostOneStorageFailureASecond(t *testing.T) {
 	require.Empty(t, j.take(t))
 }
 
+func TestLogToLogsAtMostOnceASecondThatAFallbackAnswers(t *testing.T) {
+	t.Parallel()
+	var j journal
+	r := newRig(t, only("free", core.PerMinute(60)), j.observer())
+	for range 5 {
+		r.Take(t.Context(), ana, 1)
+	}
+	require.Empty(t, j.take(t))
+
+	r.store.degraded = true
+	for range 50 {
+		r.Take(t.Context(), ana, 1).Settle(t.Context(), 1)
+	}
+	lines := j.take(t)
+	require.Len(t, lines, 1)
+	require.Equal(t, "WARN", lines[0]["level"])
+	require.Equal(t, "rate limit: degraded", lines[0]["msg"])
+	require.Equal(t, "free", lines[0]["tier"])
+	require.Equal(t, "allowed", lines[0]["outcome"])
+	require.InDelta(t, 0, lines[0]["not_logged"], 0)
+
+	r.clock.Advance(sec - us)
+	r.Take(t.Context(), ana, 1).Settle(t.Context(), 3)
+	require.Empty(t, j.take(t))
+	r.clock.Advance(us)
+	r.Take(t.Context(), ana, 1).Refund(t.Context())
+	lines = j.take(t)
+	require.Len(t, lines, 1)
+	require.InDelta(t, 50, lines[0]["not_logged"], 0)
+
+	r.Take(t.Context(), ana, 60)
+	lines = j.take(t)
+	require.Len(t, lines, 1, "a refusal is one besides")
+	require.Equal(t, "over_quota", lines[0]["outcome"])
+	require.Equal(t, "INFO", lines[0]["level"])
+
+	r.store.fail = errDown
+	r.Take(t.Context(), ana, 1)
+	require.Len(t, j.take(t), 1, "a failure does not wait for it")
+
+	r.store.fail, r.store.degraded = nil, false
+	r.clock.Advance(sec)
+	r.Take(t.Context(), ana, 1)
+	require.Empty(t, j.take(t))
+}
+
 func TestLogToCountsCorrectionsThatFailedIntoTheSameSecond(t *testing.T) {
 	t.Parallel()
 	var j journal

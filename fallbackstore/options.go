@@ -6,9 +6,11 @@ import "fmt"
 type Option func(*Store)
 
 // WithShare grants each window locally as this part of its count and burst,
-// above 0 and at most 1, rounded down but at least 1: 1/n where n instances
-// serve. The default is 1, so n instances together admit n times as much. It
-// panics on other values, because it is wiring.
+// above 0 and at most 1 and rounded down: 1/n where n instances serve. Where
+// less than one unit is left of a count, it is one unit in a longer window: a
+// quarter of 1 a second is 1 in 4 s. A burst is at least 1. The default is 1, so
+// n instances together admit n times as much. It panics on other values, because
+// it is wiring.
 func WithShare(share float64) Option {
 	if !(share > 0 && share <= 1) { // NaN too
 		panic(fmt.Sprintf("fallbackstore: WithShare(%v), must be above 0 and at most 1", share)) //nolint:forbidigo // wiring fault, at start-up

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/tierlimit/tierlimit/core"
 )
@@ -45,6 +46,9 @@ func (s *Store) State() State { return State(s.state.Load()) }
 // Some errors are handed on: that ctx ended, core.ErrUnsupported, and any for a
 // give-back of what the primary had charged, which the local store never took.
 // When both fail, the error joins both.
+//
+// A local refusal of a cost that the share's bucket can never hold tells no wait:
+// RetryAfter is 0 in all its levels.
 func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
 	if r.Degraded {
 		return s.takeLocal(ctx, r)
@@ -58,7 +62,7 @@ func (s *Store) Take(ctx context.Context, r core.Request) (core.Result, error) {
 			s.turn(StateShared)
 		}
 		return res, nil
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, core.ErrUnsupported):
+	case ended(ctx, err), errors.Is(err, core.ErrUnsupported):
 		return core.Result{}, err //nolint:wrapcheck // callers branch on it
 	}
 	s.turn(StateDegraded)
@@ -76,7 +80,23 @@ func (s *Store) takeLocal(ctx context.Context, r core.Request) (core.Result, err
 	r.Limits = s.shares.of(r.Limits)
 	res, err := s.local.Take(ctx, r)
 	res.Degraded = true
+	if !res.Allowed && !holds(r.Limits, r.Cost) {
+		// Waiting does not help here, and nobody knows when the primary is back.
+		for i := range res.Levels {
+			res.Levels[i].RetryAfter = 0
+		}
+	}
 	return res, err //nolint:wrapcheck // callers branch on it
+}
+
+// ended tells whether err is the end of the caller's own ctx. A primary that
+// watches the deadline itself may be earlier than ctx, by a moment.
+func ended(ctx context.Context, err error) bool {
+	if end := ctx.Err(); end != nil {
+		return errors.Is(err, end)
+	}
+	deadline, ok := ctx.Deadline()
+	return ok && errors.Is(err, context.DeadlineExceeded) && !time.Now().Before(deadline)
 }
 
 // Reset forgets key in both stores; see [core.Store]. The error joins those of

@@ -56,44 +56,6 @@ func TestAHealthyPrimaryIsTheOnlyOneAsked(t *testing.T) {
 	require.Empty(t, p.local.requests())
 }
 
-func TestTheCallersOwnEndIsHandedOn(t *testing.T) {
-	t.Parallel()
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	expired, cancel := context.WithTimeout(t.Context(), 0)
-	defer cancel()
-	for _, c := range []struct {
-		ctx context.Context //nolint:containedctx // a row of a table
-		err error
-	}{
-		{canceled, context.Canceled},
-		{canceled, fmt.Errorf("conn: %w", context.Canceled)},
-		{expired, context.DeadlineExceeded},
-		{expired, fmt.Errorf("%w: %w", context.DeadlineExceeded, redisstore.ErrTimeout)},
-	} {
-		p := newPair()
-		p.primary.fail(c.err)
-		_, err := p.Take(c.ctx, core.Request{Key: ana, Limits: ten, Cost: 1})
-		require.ErrorIs(t, err, c.ctx.Err())
-		require.Empty(t, p.local.requests())
-		require.Equal(t, fallbackstore.StateShared, p.State(), "it says nothing of the primary")
-	}
-}
-
-// TestAFailureBesideAHangUpIsAFailure: that the caller has gone meanwhile does
-// not make the primary's own failure the caller's.
-func TestAFailureBesideAHangUpIsAFailure(t *testing.T) {
-	t.Parallel()
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	p := newPair()
-	p.primary.fail(redisstore.ErrUnreachable)
-	res, err := p.Take(canceled, core.Request{Key: ana, Limits: ten, Cost: 1})
-	require.NoError(t, err)
-	require.True(t, res.Degraded)
-	require.Equal(t, fallbackstore.StateDegraded, p.State())
-}
-
 func TestLimitsThatThePrimaryDoesNotSupportAreNotServedLocally(t *testing.T) {
 	t.Parallel()
 	p := newPair()

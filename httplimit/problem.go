@@ -51,14 +51,18 @@ func problem(b []byte, d core.Decision, status int) []byte {
 
 func quotaProblem(b []byte, d core.Decision, status int) []byte {
 	wait := strconv.FormatInt(retryAfter(d), 10)
+	detail := "The rate limit of tier " + strconv.Quote(d.Tier) + " is exceeded"
+	if promises(d) {
+		detail += "; retry in " + wait + " s"
+	}
 	b = append(b, `{"type":"`+quotaExceeded+`","title":"Quota exceeded","status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, `,"detail":`...)
-	b = appendJSON(b, "The rate limit of tier "+strconv.Quote(d.Tier)+" is exceeded; retry in "+wait+" s.")
+	b = appendJSON(b, detail+".")
 	b = append(b, `,"violated-policies":[`...)
 	first := true
 	for policy := range policies(d) {
-		if policy.level.RetryAfter == 0 {
+		if policy.level.RetryAfter == 0 && (promises(d) || policy.limit != d.Limit) {
 			continue
 		}
 		if !first {
@@ -67,7 +71,10 @@ func quotaProblem(b []byte, d core.Decision, status int) []byte {
 		first = false
 		b = appendJSON(b, percentEncode(policy.name)) // as Draft writes it
 	}
-	b = append(b, `],"retry_after":`...)
-	b = append(b, wait...)
+	b = append(b, ']')
+	if promises(d) {
+		b = append(b, `,"retry_after":`...)
+		b = append(b, wait...)
+	}
 	return append(b, '}')
 }

@@ -14,7 +14,8 @@ var jsonType = []string{"application/json"}
 // Refuse writes the refusal d as compact JSON with its [Status]. Rate headers
 // are not its part.
 //
-//	429 {"error":"rate limit exceeded","tier":"free","retry_after":6}, with Retry-After: 6
+//	429 {"error":"rate limit exceeded","tier":"free","retry_after":6}, with Retry-After: 6;
+//	    neither where no wait is known, see [RetryAfter]
 //	403 {"error":"request cost exceeds tier limit","tier":"free","cost":50,"limit":10}
 //	413 {"error":"payload too large"}
 //	400 {"error":"failed to read request body"}
@@ -68,11 +69,18 @@ func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType 
 // the wait in whole seconds, rounded up, at least 1 (RFC 9110 10.2.3), so that
 // a client that waits so long is let in. The adapters set it before a custom
 // WithRefused runs. For any other decision it does nothing.
+//
+// Nor does it where a fallback refused and told no wait: it holds less than the
+// plan, so it may never have room for the cost, and nobody knows when the shared
+// store is back.
 func RetryAfter(h http.Header, d core.Decision) {
-	if d.Outcome == core.OverQuota && !d.Allowed() {
+	if d.Outcome == core.OverQuota && !d.Allowed() && promises(d) {
 		h[headerRetryAfter] = (&numbers{}).value(retryAfter(d))
 	}
 }
+
+// promises tells whether d says how long to wait.
+func promises(d core.Decision) bool { return d.Level.RetryAfter > 0 || !d.Degraded }
 
 func retryAfter(d core.Decision) int64 { return max(secondsCeil(d.Level.RetryAfter), 1) }
 
@@ -83,8 +91,10 @@ func refusal(b []byte, d core.Decision, status int) []byte {
 	case d.Outcome == core.OverQuota:
 		b = append(b, `"rate limit exceeded","tier":`...)
 		b = appendJSON(b, d.Tier)
-		b = append(b, `,"retry_after":`...)
-		b = strconv.AppendInt(b, retryAfter(d), 10)
+		if promises(d) {
+			b = append(b, `,"retry_after":`...)
+			b = strconv.AppendInt(b, retryAfter(d), 10)
+		}
 	case d.Outcome == core.CostExceedsLimit:
 		b = append(b, `"request cost exceeds tier limit","tier":`...)
 		b = appendJSON(b, d.Tier)
