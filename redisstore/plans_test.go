@@ -133,3 +133,50 @@ func TestARefusalByOneWindowChargesNone(t *testing.T) {
 		}
 	})
 }
+
+// TestAUserAndHisTenantAreChargedBothOrNeither by two limiters on one store, in
+// turn: what one lets pass and the other refuses is given back.
+func TestAUserAndHisTenantAreChargedBothOrNeither(t *testing.T) {
+	t.Parallel()
+	eachRedis(t, func(t *testing.T, r anyRedis) {
+		t.Helper()
+		s := r.store()
+		plans := core.Plans{Tiers: map[string]core.Quota{
+			"user":   core.Per(10, eon),
+			"tenant": core.Per(15, eon).And(core.Per(1000, 2*eon)),
+		}}
+		limiter, err := core.New(s, plans)
+		require.NoError(t, err)
+		acme := core.Identity{Key: "acme", Tier: "tenant"}
+		take := func(name string) bool {
+			own := limiter.Take(t.Context(), core.Identity{Key: name, Tier: "user"}, 1)
+			require.NoError(t, own.Err)
+			if !own.Allowed() {
+				return false
+			}
+			all := limiter.Take(t.Context(), acme, 1)
+			require.NoError(t, all.Err)
+			if !all.Allowed() {
+				require.NoError(t, own.Refund(t.Context()).Err)
+			}
+			return all.Allowed()
+		}
+		spent := map[string]int{}
+		for i := range 31 {
+			name := []string{"ana", "bea"}[i/20]
+			if take(name) {
+				spent[name]++
+			}
+		}
+		require.Equal(t, map[string]int{"ana": 10, "bea": 5}, spent)
+		left := func(id core.Identity) int { return limiter.Peek(t.Context(), id, 1).Level.Remaining }
+		require.Zero(t, left(core.Identity{Key: "ana", Tier: "user"}))
+		require.Equal(t, 5, left(core.Identity{Key: "bea", Tier: "user"}), "what the tenant refused is not charged")
+		require.Zero(t, left(acme))
+		for limit, level := range limiter.Peek(t.Context(), acme, 1).All() {
+			if limit.Count == 1000 {
+				require.Equal(t, 985, level.Remaining, "what the user was refused does not drain the tenant")
+			}
+		}
+	})
+}

@@ -1,21 +1,14 @@
 package redisstore_test
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/fakeclock"
-	"github.com/tierlimit/tierlimit/internal/redistest"
 	"github.com/tierlimit/tierlimit/redisstore"
 )
 
@@ -72,51 +65,6 @@ func TestAtOnceExactlyTheBurstPasses(t *testing.T) {
 			require.EqualValues(t, 50, admitted.Load(), name)
 		}
 	})
-}
-
-// sharedEnv tells TestInAnotherProcess which Redis to ask.
-const sharedEnv = "REDISSTORE_SHARED"
-
-func TestInAnotherProcess(t *testing.T) { //nolint:paralleltest // it is alone in its process
-	addr := os.Getenv(sharedEnv)
-	if addr == "" {
-		t.Skip("runs in the processes that another test starts")
-	}
-	s, err := redisstore.Open(rueidis.ClientOption{InitAddress: []string{addr}}, redisstore.WithTimeout(patient))
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
-	ready(t, s)
-	var admitted atomic.Int64
-	together(125, func(int) {
-		res, err := s.Take(t.Context(), core.Request{Key: user(1), Limits: core.Per(50, eon).Limits(), Cost: 1})
-		if err != nil {
-			t.Errorf("%v", err)
-		} else if res.Allowed {
-			admitted.Add(1)
-		}
-	})
-	fmt.Printf("admitted %d\n", admitted.Load())
-}
-
-func TestProcessesShareTheLimit(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	var admitted atomic.Int64
-	together(8, func(int) {
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestInAnotherProcess$")
-		cmd.Env = append(os.Environ(), sharedEnv+"="+server.Addr())
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-		for line := range strings.Lines(string(out)) {
-			var n int64
-			if _, err := fmt.Sscanf(line, "admitted %d", &n); err == nil {
-				admitted.Add(n)
-			}
-		}
-	})
-	require.EqualValues(t, 50, admitted.Load())
 }
 
 func TestResetTouchesNoNeighbour(t *testing.T) {
