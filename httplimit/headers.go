@@ -71,6 +71,17 @@ func (s *numbers) value(n int64) []string {
 	return s.values[s.used-1 : s.used : s.used]
 }
 
+// oneNumber is n as the only value of a header, in one allocation.
+func oneNumber(n int64) []string {
+	s := &struct {
+		value [1]string
+		text  [20]byte
+	}{}
+	b := strconv.AppendInt(s.text[:0], n, 10)
+	s.value[0] = unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // no byte of it is written again
+	return s.value[:]
+}
+
 // None writes no header. Refusals still carry Retry-After.
 func None(http.Header, core.Decision) {}
 

@@ -75,7 +75,7 @@ func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType 
 // store is back.
 func RetryAfter(h http.Header, d core.Decision) {
 	if d.Outcome == core.OverQuota && !d.Allowed() && promises(d) {
-		h[headerRetryAfter] = (&numbers{}).value(retryAfter(d))
+		h[headerRetryAfter] = oneNumber(retryAfter(d))
 	}
 }
 
