@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -81,8 +82,32 @@ func (l *openLoop) prompt(t *testing.T, name string, most time.Duration) {
 	noise := quantile(l.late, 0.99)
 	t.Logf("%s: %d checks, p50 %v, p99 %v, max %v; at most %d goroutines; %v; the machine itself is late by p99 %v, max %v",
 		name, len(l.took), quantile(l.took, 0.5), quantile(l.took, 0.99), l.took[len(l.took)-1], l.goroutines, l.errors, noise, l.late[len(l.late)-1])
-	require.LessOrEqual(t, quantile(l.took, 0.99), most+3*noise, name)
-	require.Less(t, quantile(l.took, 0.5), 5*time.Millisecond+3*noise, "%s: the breaker opens, and a check costs nothing", name)
+	require.LessOrEqual(t, quantile(l.took, 0.99), most+min(3*noise, most), name)
+	require.Less(t, quantile(l.took, 0.5), 5*time.Millisecond+min(3*noise, most/2), "%s: the breaker opens, and a check costs nothing", name)
+}
+
+// recovers requires that checks are answered again, one after the other, soon
+// after Redis is back.
+func (l *openLoop) recovers(t *testing.T, name string, check func(i int) error) {
+	t.Helper()
+	woke, row := time.Now(), 0
+	var well time.Time
+	redistest.Wait(t, 5*time.Second, "checks to be answered", func() error {
+		if err := check(1<<20 + row); err != nil {
+			row = 0
+			return err
+		}
+		if row == 0 {
+			well = time.Now()
+		}
+		if row++; row < 20 {
+			return fmt.Errorf("%d in a row", row)
+		}
+		return nil
+	})
+	noise := quantile(l.late, 0.99)
+	t.Logf("%s: well again after %v", name, well.Sub(woke))
+	require.Less(t, well.Sub(woke), 500*time.Millisecond+min(5*noise, 500*time.Millisecond), name)
 }
 
 // waiting is how many checks the machine may have begun too late to run yet.
@@ -136,11 +161,7 @@ func TestASilentRedisCostsARequestNothing(t *testing.T) { //nolint:paralleltest 
 			require.Equal(t, redisstore.StateOpen, s.State())
 
 			c.end(server, proxy)
-			woke := time.Now()
-			redistest.Wait(t, 5*time.Second, "a check to be answered", func() error { return check(0) })
-			took := time.Since(woke)
-			t.Logf("%s: well again after %v", name, took)
-			require.Less(t, took, 500*time.Millisecond+5*quantile(silent.late, 0.99))
+			silent.recovers(t, name, check)
 		})
 	}
 }
@@ -162,7 +183,8 @@ func TestCallersWithLittleTimeDoNotFillTheRing(t *testing.T) { //nolint:parallel
 	check := func(i int) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) //nolint:usetesting // as above
 		defer cancel()
-		_, err := s.Take(ctx, core.Request{Key: user(i % 1000), Limits: plenty, Cost: 1})
+		// A new user each time: what the store listens for is then no key that is there.
+		_, err := s.Take(ctx, core.Request{Key: user(i), Limits: plenty, Cost: 1})
 		return err
 	}
 	for i := range 100 { // by all connections
@@ -177,8 +199,5 @@ func TestCallersWithLittleTimeDoNotFillTheRing(t *testing.T) { //nolint:parallel
 	require.Equal(t, redisstore.StateClosed, s.State())
 
 	server.Thaw(t)
-	woke := time.Now()
-	redistest.Wait(t, 5*time.Second, "a check to be answered", func() error { return check(0) })
-	t.Logf("well again after %v", time.Since(woke))
-	require.Less(t, time.Since(woke), 500*time.Millisecond+5*quantile(silent.late, 0.99))
+	silent.recovers(t, "50 ms", check)
 }
