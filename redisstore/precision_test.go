@@ -35,9 +35,9 @@ func TestEveryMicrosecondIsKept(t *testing.T) {
 			want   string
 		}{
 			"lone":  {one.Limits(), digits(odd + 7)},
-			"two":   {one.And(two).Limits(), fmt.Sprint(odd+7, odd+3_600_000_000)},
+			"two":   {one.And(two).Limits(), digits(odd+7) + " " + digits(odd+3_600_000_000)},
 			"fixed": {fixed.Limits(), digits(hour) + ":1"},
-			"log":   {sliding.Limits(), fmt.Sprintf("[base 0 %d 1]", odd)},
+			"log":   {sliding.Limits(), fmt.Sprintf("[base 0 %d 1]", int64(odd))},
 			"mixed": {fixed.And(one).Limits(), digits(odd+7) + " " + digits(hour) + ":1"},
 		} {
 			charge(t, s, user(1), c.limits, 1)
@@ -137,11 +137,12 @@ func TestNoArithmeticWraps(t *testing.T) {
 	eachRedis(t, func(t *testing.T, r anyRedis) {
 		t.Helper()
 		const day = 24 * time.Hour
+		exact := int64(1)<<53 - 1 // as the Lua's numbers are
 		clock := fakeclock.New(time.Date(2026, 10, 2, 13, 18, 14, 0, time.UTC))
 		s := r.store(redisstore.WithClock(clock))
 		judged := 0
 		for _, algorithm := range []core.Algorithm{core.GCRA, core.FixedWindow, core.SlidingLog} {
-			for _, count := range []int{1, 1_000_000, 1<<53 - 1, math.MaxInt} {
+			for _, count := range []int{1, 1_000_000, int(exact), math.MaxInt} {
 				for _, window := range []time.Duration{1, time.Second, day, 366 * day, 100 * 366 * day} {
 					quota := core.Per(count, window).Using(algorithm)
 					if _, err := core.New(memstore.New(), core.Plans{Tiers: map[string]core.Quota{"t": quota}}); err != nil {
