@@ -137,7 +137,7 @@ func TestNoArithmeticWraps(t *testing.T) {
 	eachRedis(t, func(t *testing.T, r anyRedis) {
 		t.Helper()
 		const day = 24 * time.Hour
-		exact := int64(1)<<53 - 1 // as the Lua's numbers are
+		exact := int64(1)<<53 - 1 // what Lua holds exactly
 		clock := fakeclock.New(time.Date(2026, 10, 2, 13, 18, 14, 0, time.UTC))
 		s := r.store(redisstore.WithClock(clock))
 		judged := 0
