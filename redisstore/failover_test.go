@@ -46,7 +46,7 @@ func newCrowd(t *testing.T, s *redisstore.Store, users int) *crowd {
 }
 
 func (c *crowd) check(i int) error {
-	_, err := c.store.Take(context.Background(), core.Request{Key: user(i % c.users), Limits: plenty, Cost: 1}) //nolint:usetesting // without a deadline
+	_, err := c.store.Take(context.Background(), core.Request{Key: user(i % c.users), Limits: plenty, Cost: 1})
 	return err
 }
 

@@ -37,13 +37,13 @@ func documented(t *testing.T) granted {
 	line := setUser.FindStringSubmatch(readme)
 	require.NotNil(t, line, "the README has no ACL SETUSER line")
 	g := granted{line: line[1], user: line[2], password: line[3], pattern: line[4]}
-	g.read(t, readme[strings.Index(readme, g.line):])
-	return g
+	_, rest, _ := strings.Cut(readme, "~"+g.pattern)
+	return g.with(t, rest)
 }
 
-// read takes the rights from a text: always, for logs, in a Cluster and behind
-// Sentinel, in that order.
-func (g *granted) read(t *testing.T, text string) {
+// with has the rights that a text lists: always, for logs, in a Cluster and
+// behind Sentinel, in that order.
+func (g granted) with(t *testing.T, text string) granted {
 	t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
 	for _, part := range []struct {
@@ -55,6 +55,7 @@ func (g *granted) read(t *testing.T, text string) {
 		*part.rights, text = right.FindAllString(before, -1), after
 		require.NotEmpty(t, *part.rights, before)
 	}
+	return g
 }
 
 func document(tb testing.TB, name string) string {
@@ -103,6 +104,5 @@ func TestThePackageAsksForTheRightsOfTheReadme(t *testing.T) {
 	pattern := needs.FindStringSubmatchIndex(doc)
 	require.NotNil(t, pattern, "doc.go does not say what a user needs")
 	said := granted{line: g.line, user: g.user, password: g.password, pattern: doc[pattern[2]:pattern[3]]}
-	said.read(t, doc[pattern[1]:])
-	require.Equal(t, g, said)
+	require.Equal(t, g, said.with(t, doc[pattern[1]:]))
 }

@@ -27,61 +27,56 @@ func main() {
 	first := flag.String("first", "127.0.0.1:3000", "address of the first instance")
 	second := flag.String("second", "127.0.0.1:3001", "address of the second instance")
 	flag.Parse()
-	if err := run(*redis, []string{*first, *second}, os.Stdout); err != nil {
+	if err := run(*redis, [2]string{*first, *second}, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run asks instances in turns until ten requests have passed and one has not.
-func run(redis string, addrs []string, out io.Writer) error {
+// run asks two instances in turns until ten requests have passed and one has not.
+func run(redis string, addrs [2]string, out io.Writer) error {
 	for _, addr := range addrs {
-		stop, err := serve(redis, addr)
+		store, err := redisstore.Open(rueidis.ClientOption{InitAddress: []string{redis}})
 		if err != nil {
 			return err
 		}
-		defer stop()
+		defer store.Close() //nolint:gocritic // both live until the end
+		server, err := serve(store, addr)
+		if err != nil {
+			return err
+		}
+		defer server.Close() //nolint:errcheck,gocritic // as above
 	}
 	caller := "ana-" + time.Now().Format(time.RFC3339Nano) // nobody yet, so the bucket is full
 	for n := range 11 {
-		addr := addrs[n%len(addrs)]
-		answer, err := ask(addr, caller)
+		addr := addrs[n%2]
+		status, left, err := ask(addr, caller)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "request %2d to %s: %d, %s left\n", n+1, addr, answer.StatusCode, answer.Header.Get("X-RateLimit-Remaining"))
+		fmt.Fprintf(out, "request %2d to %s: %d, %s left\n", n+1, addr, status, left)
 	}
 	return nil
 }
 
-// serve starts one instance with a store of its own, as another process would.
-func serve(redis, addr string) (stop func(), err error) {
-	store, err := redisstore.Open(rueidis.ClientOption{InitAddress: []string{redis}})
-	if err != nil {
-		return nil, err
-	}
-	limiter, err := core.New(store, core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}, Default: "free"})
-	if err != nil {
-		store.Close()
-		return nil, err
-	}
+// serve starts an instance on a store of its own, as another process would.
+func serve(store *redisstore.Store, addr string) (*http.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	// Without this wait it would serve at once, and limit as soon as Redis is there.
 	if err := store.Ready(ctx); err != nil {
-		store.Close()
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", addr)
+	limiter, err := core.New(store, core.Plans{Tiers: map[string]core.Quota{"free": core.PerMinute(10)}, Default: "free"})
 	if err != nil {
-		store.Close()
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
 		return nil, err
 	}
 	server := &http.Server{Handler: httplimit.New(limiter, identify)(http.HandlerFunc(data)), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }() // until it is closed
-	return func() {
-		_ = server.Close()
-		store.Close()
-	}, nil
+	return server, nil
 }
 
 func identify(r *http.Request) (core.Identity, error) {
@@ -91,15 +86,15 @@ func identify(r *http.Request) (core.Identity, error) {
 func data(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "data") }
 
 // ask sends one request of a caller's.
-func ask(addr, caller string) (*http.Response, error) {
+func ask(addr, caller string) (status int, left string, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+addr, http.NoBody)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
 	request.Header.Set("X-Api-Key", caller)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
-	return response, response.Body.Close()
+	return response.StatusCode, response.Header.Get("X-RateLimit-Remaining"), response.Body.Close()
 }

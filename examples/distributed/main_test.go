@@ -20,7 +20,7 @@ func TestTwoInstancesShareTenRequests(t *testing.T) {
 			fmt.Fprintf(&want, "request %2d to %s: 200, %d left\n", n+1, second, 9-n)
 		}
 		fmt.Fprintf(&want, "request 11 to %s: 429, 0 left\n", first)
-		require.NoError(t, run(server.Addr(), []string{first, second}, &got))
+		require.NoError(t, run(server.Addr(), [2]string{first, second}, &got))
 		require.Equal(t, want.String(), got.String())
 	}
 	require.Len(t, server.Keys(t, "trt:free:*"), 2)
@@ -29,5 +29,5 @@ func TestTwoInstancesShareTenRequests(t *testing.T) {
 func TestItSaysWhyItCannotStart(t *testing.T) {
 	server := redistest.Start(t)
 	taken := server.Addr()
-	require.ErrorContains(t, run(server.Addr(), []string{taken}, nil), "address already in use")
+	require.ErrorContains(t, run(server.Addr(), [2]string{taken, taken}, nil), "address already in use")
 }
