@@ -19,22 +19,36 @@
 // An instance that falls back has a full local bucket of its share, since
 // nobody knows what the shared one held. So there are two buckets of one quota:
 // the shared one and, with a share of 1/n each, those of all n instances
-// together. Each grants in a span of time t, over whatever switches, one burst
-// and t/T, T being the time of one unit. 10 a minute on two instances: 5 each
-// at once, then one every 12 s each.
+// together. Each fills all the time and grants only while it is asked. With B
+// the burst and T the time of one unit, in a span of time t with one outage in
+// it all instances admit
 //
-// Until the shared store is back, that is one limit and one burst at most. Then
-// its bucket stands where it stood, filled for as long as it was away: nothing
-// that was spent locally is poured into it. The local bucket keeps what was
-// spent in it and fills as slowly, so a store that comes and goes every few
-// seconds hands out no fresh burst each time, and twice the quota is the most.
-// A Redis that lost its memory comes back with full buckets, one burst more.
+//	until the shared store is back    t/T + 2B    the limit, and one burst more
+//	across its return, at most        t/T + 2B + min(B, outage/T)
 //
-// A cost that the share's bucket can never hold is refused during an outage:
-// /report at 5 under a free plan of 10 needs a share of a half.
+// because the shared bucket has filled while it was away: nothing that was spent
+// locally is poured into it. 10 a minute on two instances, away for 10 s: 10 of
+// the shared bucket, 5 of each instance at once and none within the 10 s, and
+// then the one that has come back. A store that comes and goes finds each bucket
+// as it left it and filled as slowly, so there is never a fresh burst, and twice
+// the rate is the most. With fixed windows and sliding logs it is twice the count
+// in any window. A Redis that lost its memory hands out a full bucket, as any
+// new one.
+//
+// A share is rounded down, and where it leaves less than one unit of a count the
+// unit comes in a longer window: a quarter of 1 a second is 1 in 4 s. A burst is
+// at least 1, so of a burst of 1 each of n instances has one.
+//
+// A cost that the share's bucket can never hold is refused during an outage, and
+// told no time to come back, 429 without Retry-After: /report at 5 under a free
+// plan of 10 needs a share of a half. A check that timed out may be charged in
+// both stores.
 //
 // # What it does not do
 //
 // It does not know how many instances there are. It does not mirror charges
-// while all is well: a check then costs what the shared store's costs.
+// while all is well: a check then costs what the shared store's costs. Refusals
+// and looks do not tell that the shared store is back, because a cache may have
+// answered, or a Redis that cannot write: while nothing is charged, State stays
+// degraded.
 package fallbackstore

@@ -69,7 +69,7 @@ func TestWhoCanNeverBeServedLocallyIsToldNoTime(t *testing.T) {
 			require.NotContains(t, w.Header(), "Retry-After", name)
 			require.NotContains(t, w.Body.String(), "retry", name)
 			if name != "problem" {
-				require.Equal(t, `{"error":"rate limit exceeded","tier":"free"}`, w.Body.String(), name)
+				require.JSONEq(t, `{"error":"rate limit exceeded","tier":"free"}`, w.Body.String(), name)
 			}
 			p.clock.Advance(90 * time.Second)
 		}

@@ -8,134 +8,88 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tierlimit/tierlimit/core"
-	"github.com/tierlimit/tierlimit/fakeclock"
-	"github.com/tierlimit/tierlimit/fallbackstore"
-	"github.com/tierlimit/tierlimit/memstore"
 )
 
-// fleet is n instances with a share of 1/n over one shared store, and one
-// caller who asks all of them for as much as they let through.
-type fleet struct {
-	clock     *fakeclock.Clock
-	shared    *scripted
-	instances []*fallbackstore.Store
-	limits    []core.Limit
-
-	byShared, byLocal int
-	first, last       time.Time // of what was answered locally
-}
-
-func newFleet(n int, limits []core.Limit) *fleet {
-	clock := fakeclock.New(time.Date(2026, 10, 2, 13, 18, 14, 0, time.UTC))
-	f := &fleet{clock: clock, shared: script(memstore.New(memstore.WithClock(clock))), limits: limits}
-	for range n {
-		f.instances = append(f.instances, fallbackstore.New(f.shared, memstore.New(memstore.WithClock(clock)),
-			fallbackstore.WithShare(1/float64(n))))
-	}
-	return f
-}
-
-// run asks for d, 50 times a window, each time until all refuse.
-func (f *fleet) run(t *testing.T, d time.Duration, away bool) {
-	t.Helper()
-	f.shared.fail(nil)
-	if away {
-		f.shared.fail(errAway)
-	}
-	step := f.limits[0].Window / 50
-	for end := f.clock.Now().Add(d); f.clock.Now().Before(end); f.clock.Advance(step) {
-		for _, s := range f.instances {
-			for res := charge(t, s, f.limits, 1); ; res = charge(t, s, f.limits, 1) {
-				require.Equal(t, away, res.Degraded)
-				if !res.Allowed {
-					break
-				}
-				f.count(res.Degraded)
-			}
-		}
-		f.shared.requests()
-	}
-}
-
-func (f *fleet) count(local bool) {
-	if !local {
-		f.byShared++
-		return
-	}
-	f.byLocal++
-	if f.first.IsZero() {
-		f.first = f.clock.Now()
-	}
-	f.last = f.clock.Now()
-}
-
-// most is what a bucket grants in a span of time, both ends included.
-func most(l core.Limit, span time.Duration) int {
-	if l.Algorithm == core.FixedWindow {
-		return l.Count * (int(span/l.Window) + 2)
-	}
-	if l.Algorithm == core.SlidingLog {
-		return l.Count * (int(span/l.Window) + 1)
-	}
-	return l.Burst + int(span/l.Emission())
-}
-
-// TestAnOutageAdmitsOneLimitAndOneBurst: the shared bucket is one, the local
-// ones together are at most another, and both only fill with time. So until the
-// shared store is back it is one limit and one burst; afterwards the shared one
-// has filled meanwhile, which is one burst more at most.
-func TestAnOutageAdmitsOneLimitAndOneBurst(t *testing.T) {
+// TestASwitchAdmitsWhatTwoBucketsGrant: the shared bucket, which fills while it
+// is away, and those of the instances, which are one more together. To the unit.
+func TestASwitchAdmitsWhatTwoBucketsGrant(t *testing.T) {
 	t.Parallel()
 	for _, quota := range []core.Quota{
 		core.PerMinute(12),
 		core.PerSecond(24).WithBurst(48),
 		core.PerHour(120).WithBurst(12),
+		core.PerSecond(1).WithBurst(40),
+		core.TokenBucket(60, 0.5),
 		core.PerMinute(24).Using(core.FixedWindow),
 		core.PerMinute(24).Using(core.SlidingLog),
 	} {
 		for _, n := range []int{1, 2, 4} {
-			for _, windows := range []int{1, 3} {
+			for _, windows := range []int{1, 3, 50} {
 				name := fmt.Sprintf("%s on %d instances, %d windows", quota, n, windows)
 				f := newFleet(n, quota.Limits())
 				l := f.limits[0]
-				before, away := 2*l.Window, time.Duration(windows)*l.Window
-				f.run(t, before, false)
-				f.run(t, away, true)
-				require.LessOrEqual(t, f.byShared, most(l, before), name)
-				require.LessOrEqual(t, f.byLocal, most(l, away), name)
-				require.GreaterOrEqual(t, f.byLocal, most(l, away-l.Window)*3/4, "%s: and it serves on", name)
-				if l.Algorithm == core.GCRA {
-					require.LessOrEqual(t, f.byShared+f.byLocal, most(l, before+away)+l.Burst, name)
-				}
+				own := granted(t, 1/float64(n), f.limits)
+				span, away := l.Window*5/2, time.Duration(windows)*l.Window
 
-				local := f.byLocal
-				f.run(t, before, false)
-				require.Equal(t, local, f.byLocal, name)
-				require.LessOrEqual(t, f.byShared, most(l, before+away+before), name)
-				if l.Algorithm == core.GCRA {
-					filled := min(l.Burst, int(away/l.Emission()))
-					require.LessOrEqual(t, f.byShared+f.byLocal, most(l, before+away+before)+l.Burst+filled+1, name)
-				}
+				f.run(t, span, false)
+				f.run(t, away, true)
+				shared, local := f.count()
+				require.Equal(t, grants(f.limits, f.asked[0]), shared, name)
+				require.Equal(t, n*grants(own, f.asked[1]), local, name)
+				requireLimitAndBursts(t, f, span+away, 0, name)
+
+				f.run(t, span, false)
+				shared, after := f.count()
+				require.Equal(t, grants(f.limits, f.asked[0]), shared, name)
+				require.Equal(t, local, after, name)
+				requireLimitAndBursts(t, f, span+away+span, away, name)
 			}
 		}
 	}
 }
 
-// TestTheOutageItselfAdmitsTheLimit: with a quarter each, four instances admit
-// in it what the tier allows.
+// requireLimitAndBursts asserts what package fallbackstore tells of a span with
+// one outage in it: the limit and one burst more, and what has filled the shared
+// bucket while it was away. It is not more, and with GCRA hardly less.
+func requireLimitAndBursts(t *testing.T, f *fleet, span, away time.Duration, name string) {
+	t.Helper()
+	l := f.limits[0]
+	if l.Algorithm != core.GCRA {
+		require.Equal(t, 2*l.Count, f.most(), name)
+		return
+	}
+	per := l.Emission()
+	limit := l.Burst + int(span/per) + l.Burst + min(l.Burst, int(away/per))
+	require.LessOrEqual(t, len(f.admitted), limit, name)
+	unused := len(f.instances) + 2 + 3*int(l.Window/50/per) // the last of each, which comes at the very end
+	require.GreaterOrEqual(t, len(f.admitted), limit-unused, name)
+}
+
+// TestTheOutageItselfAdmitsTheLimit and one burst: four instances have a quarter
+// each, also of a rate of which a quarter is less than one unit.
 func TestTheOutageItselfAdmitsTheLimit(t *testing.T) {
 	t.Parallel()
-	f := newFleet(4, core.PerMinute(20).Limits())
-	f.run(t, 10*time.Minute, true)
-	require.Equal(t, 20+10*20-4, f.byLocal, "the last unit of each comes at the very end")
-
-	f = newFleet(4, core.PerMinute(3).Limits())
-	f.run(t, time.Second, true)
-	require.Equal(t, 4, f.byLocal, "at least 1 each")
+	for _, c := range []struct {
+		quota core.Quota
+		local int
+	}{
+		{core.PerMinute(20), 20 + 10*20 - 4}, // the last unit of each comes at the very end
+		{core.PerMinute(30).WithBurst(60), 60 + 10*28 - 4},
+		{core.TokenBucket(60, 0.5), 60 + 10*30 - 4},
+		{core.Per(1, 6*time.Second).WithBurst(10), 4*2 + 4*24},
+		{core.PerMinute(3), 4 + 4*7},
+		{core.PerMinute(3).Using(core.FixedWindow), 4 * 9}, // 80 s each, of which ten minutes touch nine
+		{core.PerMinute(3).Using(core.SlidingLog), 4 * 8},
+	} {
+		f := newFleet(4, c.quota.Limits())
+		f.run(t, 10*time.Minute, true)
+		require.Len(t, f.admitted, c.local, c.quota.String())
+	}
 }
 
 // TestFlappingHandsOutNoFreshBurst: for over two minutes the shared store is
-// away for 2 s and back for 2 s. A fresh burst each time would be 300.
+// away for 2 s and back for 2 s. A fresh burst each time would be 300; there are
+// two buckets, which is twice the quota.
 func TestFlappingHandsOutNoFreshBurst(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 2, 5} {
@@ -145,9 +99,13 @@ func TestFlappingHandsOutNoFreshBurst(t *testing.T) {
 			f.run(t, 2*time.Second, true)
 			f.run(t, 2*time.Second, false)
 		}
-		require.LessOrEqual(t, f.byLocal, most(f.limits[0], f.last.Sub(f.first)), "%d instances", n)
-		require.LessOrEqual(t, f.byShared, most(f.limits[0], f.clock.Now().Sub(began)), "%d instances", n)
-		require.Less(t, f.byLocal+f.byShared, 70, "%d instances: twice the quota", n)
+		shared, local := f.count()
+		require.Equal(t, grants(f.limits, f.asked[0]), shared, "%d instances", n)
+		require.Equal(t, n*grants(granted(t, 1/float64(n), f.limits), f.asked[1]), local, "%d instances", n)
+		each := 10 + int(f.clock.Now().Sub(began)/(6*time.Second))
+		require.LessOrEqual(t, shared, each, "%d instances", n)
+		require.LessOrEqual(t, local, each, "%d instances", n)
+		require.GreaterOrEqual(t, shared+local, 2*each-n-1, "%d instances", n)
 	}
 }
 
@@ -167,17 +125,25 @@ func TestWhatWasSpentLocallyIsNotPouredIntoTheSharedStore(t *testing.T) {
 	}
 }
 
-// TestComingBackFindsTheSharedBucketAsItIs: two seconds of absence are no
-// reason for a burst.
+// TestComingBackFindsTheSharedBucketAsItIs: two seconds of absence are no reason
+// for a burst, a minute has filled it.
 func TestComingBackFindsTheSharedBucketAsItIs(t *testing.T) {
 	t.Parallel()
 	f := newFleet(2, core.PerMinute(10).Limits())
-	f.run(t, time.Second, false)
-	require.Equal(t, 10, f.byShared)
-	f.run(t, 2*time.Second, true)
-	require.Equal(t, 10, f.byLocal)
-	f.run(t, 2*time.Second, false)
-	require.Equal(t, 10, f.byShared)
-	f.run(t, 2*time.Second, true)
-	require.Equal(t, 10, f.byLocal, "nor is the next one")
+	for _, step := range []struct {
+		lasts         time.Duration
+		away          bool
+		shared, local int // in all
+	}{
+		{time.Second, false, 10, 0},
+		{2 * time.Second, true, 10, 10},
+		{2 * time.Second, false, 10, 10},
+		{2 * time.Second, true, 10, 10},
+		{time.Minute, true, 10, 20},
+		{time.Second, false, 20, 20},
+	} {
+		f.run(t, step.lasts, step.away)
+		shared, local := f.count()
+		require.Equal(t, []int{step.shared, step.local}, []int{shared, local}, "%+v", step)
+	}
 }

@@ -174,6 +174,26 @@ func TestRetryAfterIsRoundedUpToWholeSeconds(t *testing.T) {
 	}
 }
 
+// A fallback that holds less than the plan may never have room for a cost.
+func TestNoWaitIsToldWhereAFallbackKnowsNone(t *testing.T) {
+	t.Parallel()
+	d := refused(t, core.PerMinute(10))
+	d.Degraded, d.Level.RetryAfter = true, 0
+	rec := answer(httplimit.Refuse, http.MethodGet, d)
+	require.Equal(t, http.StatusTooManyRequests, rec.Code)
+	require.Empty(t, rec.Header().Values("Retry-After"))
+	requireBody(t, `{"error":"rate limit exceeded","tier":"free"}`, rec)
+
+	rec = answer(httplimit.Problem, http.MethodGet, d)
+	require.Equal(t, http.StatusTooManyRequests, rec.Code)
+	require.Empty(t, rec.Header().Values("Retry-After"))
+	requireBody(t, `{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota exceeded","status":429,`+
+		`"detail":"The rate limit of tier \"free\" is exceeded.","violated-policies":["free"]}`, rec)
+
+	d.Level.RetryAfter = 12 * time.Second
+	require.Equal(t, "12", answer(httplimit.Refuse, http.MethodGet, d).Header().Get("Retry-After"))
+}
+
 func TestRetryAfterIsOnlyForWhatWaitingHelps(t *testing.T) {
 	t.Parallel()
 	for _, d := range append(everyOutcome(t), allowed(t, core.PerMinute(10))) {
