@@ -59,7 +59,7 @@ func TestAShareIsAPartOfEachWindowsCountAndBurst(t *testing.T) {
 		{0.25, "2/min fixed", "1/2m fixed"},
 		{0.25, "1/min sliding", "1/4m sliding"},
 		{1.0 / 148, "109/1125899906842624us fixed", "1/1528744827639527us fixed"}, // up by one
-		{0.25, "1/min and 4/4m", "1/4m and 1/240000001us"}, // two windows are no one window
+		{0.25, "1/min and 4/4m", "1/4m and 1/240000001us"},                        // two windows are no one window
 		{0.5, "20/s burst 40 and 50000/day", "10/s burst 20 and 25000/day"},
 		{
 			0.25, "10/s and 8/min sliding and 3/h fixed and 1000/day",

@@ -114,12 +114,41 @@ func TestWhileRedisIsAwayEachInstanceGrantsItsHalf(t *testing.T) {
 		require.Equal(t, "12", w.Header().Get("Retry-After"), "one every 12 s here")
 		require.Equal(t, "10", w.Header().Get("X-RateLimit-Limit"), "the plan is what it was")
 		require.NotContains(t, w.Body.String(), "10.0.0.7")
-		require.Equal(t, 2, s.admitted(i, 6, http.MethodPost, "/login", ""), "a half of 5 is 2")
 	}
 	require.Equal(t, 100, s.admitted(0, 100, http.MethodGet, "/data", "key_eva"))
 
 	s.shared.away.Store(false)
 	require.Equal(t, 10, s.admitted(0, 20, http.MethodGet, "/data", "key_ana"), "the shared bucket stands where it stood")
+}
+
+// TestWhileRedisIsAwayEachRouteDoesAsItWasTold: the login is closed, pages are
+// open, and the API is limited.
+func TestWhileRedisIsAwayEachRouteDoesAsItWasTold(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.shared.away.Store(true)
+	w := s.ask(0, http.MethodPost, "/login", "")
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	require.JSONEq(t, `{"error":"service unavailable"}`, w.Body.String())
+	require.NotContains(t, w.Header(), "X-Ratelimit-Limit")
+	require.Equal(t, 200, s.admitted(0, 200, http.MethodGet, "/", ""))
+	require.NotContains(t, s.ask(0, http.MethodGet, "/", "").Header(), "X-Ratelimit-Limit")
+	require.Equal(t, 5, s.admitted(0, 20, http.MethodGet, "/data", "key_ana"))
+
+	s.shared.away.Store(false)
+	require.Equal(t, 5, s.admitted(0, 20, http.MethodPost, "/login", ""))
+	require.Equal(t, 100, s.admitted(0, 200, http.MethodGet, "/", ""))
+}
+
+// TestAReportThatDoesNotFitIsOneCall, because its price is known up front.
+func TestAReportThatDoesNotFitIsOneCall(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	require.Equal(t, 7, s.admitted(0, 7, http.MethodGet, "/data", "key_ana"))
+	asked := s.shared.calls.Load()
+	require.Zero(t, s.admitted(0, 50, http.MethodPost, "/report", "key_ana"))
+	require.LessOrEqual(t, s.shared.calls.Load(), asked+2, "one, and one a second")
+	require.Equal(t, 3, s.admitted(0, 5, http.MethodGet, "/data", "key_ana"), "what is left is for others")
 }
 
 func TestAReportFitsIntoAHalf(t *testing.T) {
