@@ -58,14 +58,18 @@ func shared(plans core.Plans) (*core.Limiter, error) {
 }
 
 func decorated(shared core.Store, instances int, plans core.Plans) ([]*core.Limiter, error) {
-	store := fallbackstore.New(denystore.New(shared), memstore.New(),
-		fallbackstore.WithShare(1/float64(instances)))
-	limiter, err := core.New(store, plans)
+	cache := denystore.New(shared)
+	pages, err := core.New(cache, plans)
 	if err != nil {
 		return nil, err
 	}
-	strict, err := limiter.With(core.OnStorageError(core.Deny(http.StatusServiceUnavailable)))
-	return []*core.Limiter{limiter, strict}, err
+	login, err := pages.With(core.OnStorageError(core.Deny(http.StatusServiceUnavailable)))
+	if err != nil {
+		return nil, err
+	}
+	local := fallbackstore.New(cache, memstore.New(), fallbackstore.WithShare(1/float64(instances)))
+	limiter, err := core.New(local, plans)
+	return []*core.Limiter{limiter, pages, login}, err
 }
 
 func formats(limiter *core.Limiter, mux *http.ServeMux) http.Handler {
