@@ -3,6 +3,7 @@ package memstore
 import (
 	"math"
 	"math/bits"
+	"sync/atomic"
 	"time"
 
 	"github.com/tierlimit/tierlimit/core"
@@ -34,6 +35,39 @@ func rateOf(l *core.Limit) rate {
 		r.burst = maxDebt / r.step // a dearer cost could wrap
 	}
 	return r
+}
+
+// rates keeps what was reckoned of a limit: a division is a tenth of a check.
+// Plans have few limits, and the first of a place stays, so that nothing is
+// written later.
+type rates [16]atomic.Pointer[knownRate]
+
+type knownRate struct {
+	limit core.Limit
+	rate  rate
+}
+
+// of is rateOf, remembered.
+func (k *rates) of(l *core.Limit) rate {
+	place := &k[uint(l.Count)%uint(len(k))] //nolint:gosec // any place will do
+	known := place.Load()
+	if known != nil && known.limit == *l {
+		return known.rate
+	}
+	r := rateOf(l)
+	if known == nil {
+		place.CompareAndSwap(nil, &knownRate{*l, r})
+	}
+	return r
+}
+
+// charge is judge for the usual request, a Charge above 0. It is not ok where
+// more has to be looked at.
+func (r *rate) charge(now, tat, cost int64) (next int64, ok bool) {
+	if cost > r.burst || tat > now+r.tau+jitter {
+		return 0, false
+	}
+	return max(tat, now) + r.step*cost, true
 }
 
 // verdict is what a request makes of a bucket.
@@ -99,9 +133,20 @@ func (r *rate) exhausted(tat, now int64) bool { return now+r.tau-tat < r.step }
 // answer tells v as a store's fresh Result, but for the clock.
 func (r *rate) answer(v *verdict, now int64, res *core.Result) {
 	res.Allowed, res.Charged = v.wait == 0, clampInt(v.charged)
-	level := &res.Levels[0]
-	level.Remaining = clampInt(max(r.tau-(v.tat-now), 0) / r.step)
-	level.ResetAfter, level.RetryAfter = duration(v.tat-now), duration(v.wait)
+	r.level(now, v.tat, &res.Levels[0])
+	res.Levels[0].RetryAfter = duration(v.wait)
+}
+
+// level fills a fresh Level of a bucket whose tat is tat, but for the wait.
+func (r *rate) level(now, tat int64, level *core.Level) {
+	level.Remaining = clampInt(max(r.tau-(tat-now), 0) / r.step)
+	level.ResetAfter = duration(tat - now)
+}
+
+// refuse fills a fresh Result for a cost with which the tat would be next.
+func (r *rate) refuse(now, next, cost int64, res *core.Result) {
+	r.level(now, next-r.step*cost, &res.Levels[0])
+	res.Levels[0].RetryAfter = duration(next - now - r.tau)
 }
 
 // duration is us microseconds, saturating at 292 years.

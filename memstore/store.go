@@ -24,6 +24,7 @@ type Store struct {
 	shards       []shard
 	shift        uint // fingerprint.extra >> shift is the shard
 	buckets      *xsync.Map[fingerprint, *bucket]
+	rates        rates
 
 	_       [64]byte // what follows is written while others hit
 	keys    atomic.Int64
@@ -119,13 +120,27 @@ func (s *Store) shard(f fingerprint) *shard {
 // beside what else happens here.
 func (s *Store) takeCell(f fingerprint, now int64, r *core.Request, res *core.Result) {
 	sh := s.shard(f)
-	rate := rateOf(&r.Limits[0])
+	rate := s.rates.of(&r.Limits[0])
 	for read := false; ; {
 		t := sh.table.Load()
 		i, w := t.find(f)
 		if i < 0 {
 			s.takeUnknown(sh, f, &rate, now, r, res)
 			return
+		}
+		if r.Mode == core.Charge && r.Cost > 0 {
+			if next, ok := rate.charge(now, tatOf(w), int64(r.Cost)); ok {
+				if next > now+rate.tau {
+					rate.refuse(now, next, int64(r.Cost), res)
+					return
+				}
+				if t.cells[i].word.CompareAndSwap(w, pack(next, rate.exhausted(next, now), w&tagMask)) {
+					res.Allowed, res.Charged = true, r.Cost
+					rate.level(now, next, &res.Levels[0])
+					return
+				}
+				continue
+			}
 		}
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
 		if v.mended && !read {

@@ -46,7 +46,7 @@ func (s *Store) takeLone(ctx context.Context, set *set, r *core.Request) (core.R
 // takePair charges two GCRA windows.
 func (s *Store) takePair(ctx context.Context, set *set, r *core.Request) (core.Result, error) {
 	main := s.keys.set(&r.Key, set.name)
-	debts, err := s.integers(ctx, gcra2Script, []string{main}, s.withNow(set.charge(bounded(r.Cost))), 2)
+	debts, err := s.integers(ctx, gcra2Script, main, nil, s.withNow(set.charge(bounded(r.Cost))), 2)
 	if err != nil {
 		return core.Result{}, err
 	}

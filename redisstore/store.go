@@ -171,13 +171,17 @@ func (s *Store) integer(ctx context.Context, script *rueidis.Lua, key string, ar
 	return n, p.leave(err, false)
 }
 
-// integers calls a script that replies with so many numbers.
-func (s *Store) integers(ctx context.Context, script *rueidis.Lua, keys, args []string, want int) ([]int64, error) {
-	conn, p, err := s.enter(ctx, keys[0])
+// integers calls a script that replies with so many numbers. Keys may be nil for
+// the first alone.
+func (s *Store) integers(ctx context.Context, script *rueidis.Lua, first string, keys, args []string, want int) ([]int64, error) {
+	conn, p, err := s.enter(ctx, first)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{Context: s.guard.shared(), values: ctx}
+	c := &call{Context: s.guard.shared(), values: ctx, key: [1]string{first}}
+	if keys == nil {
+		keys = c.key[:]
+	}
 	if s.guard.inHurry(ctx) {
 		return hurry(ctx, p, func() ([]int64, error) { return c.integers(script, conn.client, keys, args, want) })
 	}

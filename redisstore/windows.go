@@ -16,7 +16,8 @@ func (s *Store) takeWindows(ctx context.Context, set *set, r *core.Request) (cor
 	args := make([]string, 0, 3+len(set.args))
 	args = append(args, modes[min(int(r.Mode), len(modes)-1)], strconv.FormatInt(bounded(r.Cost), 10), s.now())
 	args = append(args, set.args...)
-	reply, err := s.integers(ctx, windowsScript, set.keys(main), args, 2+3*len(set.order))
+	keys := set.keys(main)
+	reply, err := s.integers(ctx, windowsScript, keys[0], keys, args, 2+3*len(set.order))
 	if err != nil {
 		return core.Result{}, err
 	}
