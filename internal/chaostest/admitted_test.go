@@ -25,6 +25,9 @@ func (f *fleet) requireAdmitted(t *testing.T, o fault, forgotten int) {
 		l := a.limits[0]
 		span := max(a.shared.last, a.local.last) - a.shared.first
 		require.LessOrEqual(t, a.shared.n+a.local.n, most(l, span)+l.Burst+instances, "%+v: %+v", key, a)
+		if key.Tier != "free" && a.local.n > 0 { // and it is asked for all of it
+			require.Greater(t, a.shared.n+a.local.n, most(l, span)*2/3, "%+v: %+v", key, a)
+		}
 	}
 	var shared, local int
 	for key, a := range f.snapshot() {

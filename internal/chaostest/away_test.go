@@ -4,14 +4,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tierlimit/tierlimit/internal/redistest"
 )
 
 // fewChanges are those of all stores in one outage: each falls back and comes
-// back, and around that answers of before and after mix for a moment.
-const fewChanges = 10 * instances
+// back, and at its end an answer of before may come after one of afterwards.
+const fewChanges = 4 * instances
 
 // requireOutage asserts all of what an outage that opens the breakers must be.
 func (f *fleet) requireOutage(t *testing.T, o fault, forgotten int) {
@@ -33,40 +34,46 @@ func (f *fleet) requireOutage(t *testing.T, o fault, forgotten int) {
 	}
 }
 
+// endure has a fleet suffer an outage until it was calm meanwhile.
+func endure(t *testing.T, s *redistest.Server, forgotten int, option rueidis.ClientOption, breaks, mends func()) {
+	t.Helper()
+	calmly(t, func(t *testing.T) *noise {
+		t.Helper()
+		s.Do(t, "flushall")
+		f := serve(t, option, full)
+		f.load(t)
+		o := f.suffer(t, outage, breaks, mends)
+		f.requireOutage(t, o, forgotten)
+		return f.noise
+	})
+}
+
+// proxied is a Redis behind a proxy.
+func proxied(t *testing.T) (*redistest.Server, *redistest.Proxy, rueidis.ClientOption) {
+	t.Helper()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	option := s.ClientOption()
+	redistest.Through(p)(&option)
+	return s, p, option
+}
+
 func TestRedisIsKilledAndComesBackEmpty(t *testing.T) { //nolint:paralleltest // it has the machine for itself
 	s := redistest.Start(t)
-	f := serve(t, s.ClientOption())
-	f.load(t, full)
-	o := f.suffer(t, outage, func() { s.Kill(t) }, func() { s.Restart(t) })
-	f.requireOutage(t, o, 1)
+	endure(t, s, 1, s.ClientOption(), func() { s.Kill(t) }, func() { s.Restart(t) })
 }
 
 func TestRedisIsFrozen(t *testing.T) { //nolint:paralleltest // as above
 	s := redistest.Start(t)
-	f := serve(t, s.ClientOption())
-	f.load(t, full)
-	o := f.suffer(t, outage, func() { s.Freeze(t) }, func() { s.Thaw(t) })
-	f.requireOutage(t, o, 0)
+	endure(t, s, 0, s.ClientOption(), func() { s.Freeze(t) }, func() { s.Thaw(t) })
 }
 
 func TestTheNetworkIsABlackHole(t *testing.T) { //nolint:paralleltest // as above
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	option := s.ClientOption()
-	redistest.Through(p)(&option)
-	f := serve(t, option)
-	f.load(t, full)
-	o := f.suffer(t, outage, func() { p.BlackHole(true) }, p.Heal)
-	f.requireOutage(t, o, 0)
+	s, p, option := proxied(t)
+	endure(t, s, 0, option, func() { p.BlackHole(true) }, p.Heal)
 }
 
 func TestRedisIsFiveSecondsSlow(t *testing.T) { //nolint:paralleltest // as above
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	option := s.ClientOption()
-	redistest.Through(p)(&option)
-	f := serve(t, option)
-	f.load(t, full)
-	o := f.suffer(t, outage, func() { p.Delay(5 * time.Second) }, p.Heal)
-	f.requireOutage(t, o, 0)
+	s, p, option := proxied(t)
+	endure(t, s, 0, option, func() { p.Delay(5 * time.Second) }, p.Heal)
 }

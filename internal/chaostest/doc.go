@@ -10,8 +10,10 @@
 // inside the store, what was admitted under each plan beside the arithmetic of
 // package fallbackstore, which decisions were Degraded, how soon limits are
 // shared again, and that goroutines stay few. The figures are logged, beside
-// how late the machine itself wakes a sleeper, which is all the slack there is.
+// how late the machine itself wakes a sleeper. Where it stood still for long, a
+// scenario is played again, up to four times, because healthy checks time out
+// then as well; a build that asks for Redis fails if it never was calm.
 //
-// It takes about a minute, and with -short half of that. Where there is no
-// redis-server it is skipped, see redistest.Need. There is no code but tests.
+// It takes about a minute, and with -short less. Where there is no redis-server
+// it is skipped, see redistest.Need. There is no code but tests.
 package chaostest

@@ -1,7 +1,7 @@
 package chaostest_test
 
 import (
-	"strconv"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,10 +9,8 @@ import (
 
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/internal/redistest"
+	"github.com/tierlimit/tierlimit/redisstore"
 )
-
-// bulk is the i-th bulk user.
-func bulk(i int) string { return "bulk" + strconv.Itoa(i) }
 
 // requireFailover asserts what holds for any failover. The new master may lack
 // the last writes of the old one, which is a forgotten bucket at worst.
@@ -21,7 +19,6 @@ func (f *fleet) requireFailover(t *testing.T, o fault) {
 	f.requireFew(t)
 	all := f.waits(0, f.now())
 	t.Logf("inside the store: %v", all)
-	t.Logf("a sleeper is late by: %v", f.noise.late)
 	f.noise.requireWithin(t, deadline+f.slack(), all.of(0.999))
 	f.requireAdmitted(t, o, 1)
 	f.requireBack(t, o)
@@ -31,56 +28,143 @@ func (f *fleet) requireFailover(t *testing.T, o fault) {
 	for status := range f.statuses {
 		require.Contains(t, []int{200, 429}, status, "nobody is told of it")
 	}
+	for i := range f.redis {
+		require.Equal(t, redisstore.StateClosed, f.redis[i].State(), "no breaker is open any more")
+	}
 }
 
-func TestSentinelsFailOver(t *testing.T) {
+// requireProbes asserts that no breaker was open for longer than its cool-down:
+// under load there is always one who asks when that is over.
+func (f *fleet) requireProbes(t *testing.T) {
+	t.Helper()
+	const longest = 250 * time.Millisecond // 200 ms, give or take a quarter
+	for i, tried := range f.tried {
+		slices.SortFunc(tried, func(a, b attempt) int { return int(a.began - b.began) })
+		var ended, most time.Duration
+		for _, a := range tried {
+			if ended > 0 {
+				most = max(most, a.began-ended)
+			}
+			ended = max(ended, a.ended)
+		}
+		t.Logf("instance %d asked Redis %d times, with at most %v in between", i, len(tried), most.Round(time.Millisecond))
+		f.noise.requireWithin(t, longest+50*time.Millisecond+f.noise.late.of(1), most)
+	}
+}
+
+// passed is what the bulk users among keys were charged by each store.
+func (f *fleet) passed(keys []core.Key, lasts time.Duration) (shared, local int) {
+	before := f.snapshot()
+	rest(lasts)
+	after := f.snapshot()
+	for _, key := range keys {
+		shared += after[key].shared.n - before[key].shared.n
+		local += after[key].local.n - before[key].local.n
+	}
+	return shared, local
+}
+
+// forget empties the script caches of servers in turn, which nobody notices.
+func (f *fleet) forget(t *testing.T, servers ...*redistest.Server) {
+	t.Helper()
+	for _, s := range servers {
+		s.Do(t, "script", "flush")
+		rest(30 * time.Millisecond)
+	}
+	if errors := f.failed(0, f.now()); f.noise.calmUntilNow() {
+		require.Empty(t, errors)
+	}
+}
+
+// bulkKeys are the bulk users', two in one shard of a Cluster of three and two in
+// another.
+func bulkKeys() []core.Key {
+	var keys []core.Key
+	for i := range callers[2].users {
+		keys = append(keys, core.Key{Tier: "bulk", ID: user("bulk", i)})
+	}
+	return keys
+}
+
+func TestSentinelsFailOver(t *testing.T) { //nolint:tparallel // tries come one after another
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("Sentinels take their time")
 	}
 	s := redistest.StartSentinel(t)
-	f := serve(t, s.ClientOption())
-	f.load(t, light)
-	old := s.Master(t)
-	o := f.suffer(t, 0, func() {
-		old.Kill(t)
-		s.WaitFailover(t, old)
-	}, func() {})
-	f.requireFailover(t, o)
+	calmly(t, func(t *testing.T) *noise {
+		t.Helper()
+		f := serve(t, s.ClientOption(), light)
+		f.load(t)
+		rest(warmUp)
+		old := s.Master(t)
+		f.forget(t, append(s.Replicas(t), old)...)
+		o := f.suffer(t, 0, func() {
+			old.Kill(t)
+			rest(2 * deadline)
+			// The Sentinels wait a second before they do anything.
+			shared, local := f.passed(bulkKeys(), 600*time.Millisecond)
+			t.Logf("meanwhile: %d units shared, %d locally", shared, local)
+			require.Zero(t, shared)
+			require.Greater(t, local, 60, "of 120")
+			s.WaitFailover(t, old)
+		}, func() {})
+		f.requireFailover(t, o)
+		f.requireProbes(t)
+		old.Restart(t)
+		s.WaitOK(t)
+		return f.noise
+	})
 }
 
-func TestAShardOfAClusterFailsOver(t *testing.T) {
+func TestAShardOfAClusterFailsOver(t *testing.T) { //nolint:tparallel // as above
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("a Cluster takes its time")
 	}
 	c := redistest.StartCluster(t)
-	f := serve(t, c.ClientOption())
-	f.load(t, light)
+	calmly(t, func(t *testing.T) *noise {
+		t.Helper()
+		f := serve(t, c.ClientOption(), light)
+		f.load(t)
+		rest(warmUp)
+		f.forget(t, c.Nodes()...)
 
-	limits := plans.Tiers["bulk"].Limits()
-	name := func(i int) string { return f.redis[0].RedisKey(core.Key{Tier: "bulk", ID: bulk(i)}, limits) }
-	dead := c.MasterOf(t, name(0))
-	var healthy []core.Key
-	for i := range callers[2].users {
-		if c.MasterOf(t, name(i)) != dead {
-			healthy = append(healthy, core.Key{Tier: "bulk", ID: bulk(i)})
+		limits := light.plans.Tiers["bulk"].Limits()
+		name := func(key core.Key) string { return f.redis[0].RedisKey(key, limits) }
+		dead := c.MasterOf(t, name(bulkKeys()[0]))
+		var healthy, lost []core.Key
+		for _, key := range bulkKeys() {
+			if c.MasterOf(t, name(key)) == dead {
+				lost = append(lost, key)
+			} else {
+				healthy = append(healthy, key)
+			}
 		}
-	}
-	o := f.suffer(t, 0, func() {
-		dead.Kill(t)
-		// The Cluster as a whole is well for 2 s yet, so the other shards serve on.
-		before := f.snapshot()
-		rest(1500 * time.Millisecond)
-		after := f.snapshot()
-		for _, key := range healthy {
-			shared := after[key].shared.n - before[key].shared.n
-			local := after[key].local.n - before[key].local.n
-			t.Logf("%s, of another shard: %d units shared, %d locally", key.ID, shared, local)
+		require.Len(t, lost, 2)
+		require.Len(t, healthy, 2)
+		o := f.suffer(t, 0, func() {
+			dead.Kill(t)
+			rest(2 * deadline)
+			// The Cluster as a whole is well for 2 s yet, so the other shards serve on.
+			wait := make(chan [2]int, 1)
+			go func() {
+				shared, local := f.passed(lost, time.Second)
+				wait <- [2]int{shared, local}
+			}()
+			shared, local := f.passed(healthy, time.Second)
+			t.Logf("of other shards: %d units shared, %d locally", shared, local)
 			require.Greater(t, shared, 4*local)
-		}
-		c.WaitFailover(t, name(0), dead)
+			gone := <-wait
+			t.Logf("of the dead shard: %d units shared, %d locally", gone[0], gone[1])
+			require.Zero(t, gone[0])
+			require.Greater(t, gone[1], 25*len(lost))
+			c.WaitFailover(t, name(lost[0]), dead)
+			c.WaitOK(t)
+		}, func() {})
+		f.requireFailover(t, o)
+		dead.Restart(t)
 		c.WaitOK(t)
-	}, func() {})
-	f.requireFailover(t, o)
+		return f.noise
+	})
 }

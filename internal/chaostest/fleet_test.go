@@ -26,13 +26,33 @@ import (
 
 const instances = 2
 
-var plans = core.Plans{
-	Tiers: map[string]core.Quota{
-		"free": core.PerMinute(10),
-		"pro":  core.PerSecond(20).WithBurst(40).And(core.PerDay(50_000)),
-		"bulk": core.PerSecond(300).WithBurst(60),
-	},
-	Default: "free",
+// full and light are the loads: of a test that has the machine for itself, and of
+// one that runs beside others. The plans fit them: each caller asks for more than
+// it has.
+var (
+	full = load{2000, core.Plans{
+		Tiers: map[string]core.Quota{
+			"free": core.PerMinute(10),
+			"pro":  core.PerSecond(20).WithBurst(40).And(core.PerDay(50_000)),
+			"bulk": core.PerSecond(300).WithBurst(60),
+			"vast": core.PerSecond(100_000),
+		},
+		Default: "free",
+	}}
+	light = load{500, core.Plans{
+		Tiers: map[string]core.Quota{
+			"free": core.PerMinute(10),
+			"pro":  core.PerSecond(6).WithBurst(10).And(core.PerDay(50_000)),
+			"bulk": core.PerSecond(50).WithBurst(20),
+		},
+		Default: "free",
+	}}
+)
+
+// load is so many requests a second, under these plans.
+type load struct {
+	rate  int
+	plans core.Plans
 }
 
 // callers ask for more than they have: of 100 requests, free users make 6, pro
@@ -54,6 +74,7 @@ type fleet struct {
 	redis [instances]*redisstore.Store
 	apis  [instances]http.Handler
 	noise *noise
+	of    load
 
 	before  int // goroutines
 	ended   atomic.Bool
@@ -62,10 +83,10 @@ type fleet struct {
 
 // serve starts the instances and waits until both have reached Redis. They end
 // with the test.
-func serve(t *testing.T, option rueidis.ClientOption) *fleet {
+func serve(t *testing.T, option rueidis.ClientOption, of load) *fleet {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
-	f := &fleet{journal: newJournal(), before: runtime.NumGoroutine()}
+	f := &fleet{journal: newJournal(), before: runtime.NumGoroutine(), of: of}
 	for i := range f.apis {
 		// Its own defaults, not those that redistest has for its clients.
 		shared, err := redisstore.Open(rueidis.ClientOption{
@@ -77,14 +98,14 @@ func serve(t *testing.T, option rueidis.ClientOption) *fleet {
 		store := fallbackstore.New(denystore.New(inner{shared, f.journal, i}), memstore.New(),
 			fallbackstore.WithShare(1.0/instances),
 			fallbackstore.WithStateChange(func(fallbackstore.State) { f.changes.Add(1) }))
-		f.redis[i], f.apis[i] = shared, newAPI(t, whole{store, f.journal}, f.journal)
+		f.redis[i], f.apis[i] = shared, newAPI(t, whole{store, f.journal}, of.plans, f.journal)
 	}
 	return f
 }
 
 // newAPI is a service over a whole store. /login is closed when nobody can
 // count attempts, the rest is open.
-func newAPI(t *testing.T, store core.Store, j *journal) http.Handler {
+func newAPI(t *testing.T, store core.Store, plans core.Plans, j *journal) http.Handler {
 	t.Helper()
 	limiter, err := core.New(store, plans, core.WithObserver(j.observe))
 	require.NoError(t, err)
@@ -119,15 +140,15 @@ func (f *fleet) askUntil(ctx context.Context, instance int, path, tier, key stri
 	return w
 }
 
-// load sends so many requests a second to both instances, whether they are
-// answered or not, until the test ends it.
-func (f *fleet) load(t *testing.T, rate int) {
+// load sends its load to both instances, whether it is answered or not, until
+// the test ends it.
+func (f *fleet) load(t *testing.T) {
 	t.Helper()
 	f.noise = listen()
 	f.running.Go(func() {
 		began := time.Now()
 		for sent := 0; !f.ended.Load(); rest(time.Millisecond) {
-			for due := int(time.Since(began).Seconds() * float64(rate)); sent < due; sent++ {
+			for due := int(time.Since(began).Seconds() * float64(f.of.rate)); sent < due; sent++ {
 				f.running.Go(f.somebody)
 			}
 		}
@@ -150,9 +171,12 @@ func (f *fleet) somebody() {
 	}
 	for _, c := range callers {
 		if at < c.share {
-			f.ask(rand.IntN(instances), path, c.tier, c.tier+strconv.Itoa(rand.IntN(c.users)))
+			f.ask(rand.IntN(instances), path, c.tier, user(c.tier, rand.IntN(c.users)))
 			return
 		}
 		at -= c.share
 	}
 }
+
+// user is the i-th of a tier.
+func user(tier string, i int) string { return tier + "-" + strconv.Itoa(i) }

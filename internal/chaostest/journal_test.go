@@ -2,7 +2,6 @@ package chaostest_test
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tierlimit/tierlimit/core"
-	"github.com/tierlimit/tierlimit/redisstore"
 )
 
 // journal is what happened, by the time since it began. It is safe for
@@ -29,7 +27,11 @@ type journal struct {
 	failures []failure
 	errors   map[string]int
 	paused   map[int]time.Duration // by instance: when its breaker was first seen open
+	tried    map[int][]attempt     // by instance: what its breaker let through
 }
+
+// attempt is a check that was let through to Redis.
+type attempt struct{ began, ended time.Duration }
 
 // failure is an error of a shared store.
 type failure struct {
@@ -76,7 +78,7 @@ func (u *units) span() time.Duration { return u.last - u.first }
 func newJournal() *journal {
 	return &journal{
 		began: time.Now(), accounts: map[core.Key]account{}, errors: map[string]int{},
-		paused: map[int]time.Duration{}, statuses: map[int]int{},
+		paused: map[int]time.Duration{}, statuses: map[int]int{}, tried: map[int][]attempt{},
 	}
 }
 
@@ -147,72 +149,4 @@ func (j *journal) waits(from, to time.Duration) durations {
 		}
 	}
 	return found
-}
-
-// whole notes what a limiter's store is asked and answers.
-type whole struct {
-	core.Store
-
-	journal *journal
-}
-
-func (s whole) Take(ctx context.Context, r core.Request) (core.Result, error) {
-	j := s.journal
-	asked := j.now()
-	res, err := s.Store.Take(ctx, r)
-	answered := j.now()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.calls = append(j.calls, call{asked, answered - asked, res.Degraded})
-	if err == nil && res.Charged != 0 {
-		a := j.accounts[r.Key]
-		a.limits = r.Limits
-		if res.Degraded {
-			a.local.add(res.Charged, asked, answered)
-		} else {
-			a.shared.add(res.Charged, asked, answered)
-		}
-		j.accounts[r.Key] = a
-	}
-	return res, err
-}
-
-// inner notes the errors of one instance's shared store.
-type inner struct {
-	core.Store
-
-	journal  *journal
-	instance int
-}
-
-func (s inner) Take(ctx context.Context, r core.Request) (core.Result, error) {
-	res, err := s.Store.Take(ctx, r)
-	if err != nil {
-		j, now := s.journal, s.journal.now()
-		j.failing.Lock()
-		defer j.failing.Unlock()
-		j.errors[label(err)]++
-		j.failures = append(j.failures, failure{now, label(err)})
-		if _, seen := j.paused[s.instance]; !seen && errors.Is(err, redisstore.ErrPaused) {
-			j.paused[s.instance] = now
-		}
-	}
-	return res, err
-}
-
-// label is the class of an error, as one would count them.
-func label(err error) string {
-	for name, class := range map[string]error{
-		"timeout":     redisstore.ErrTimeout,
-		"unreachable": redisstore.ErrUnreachable,
-		"refused":     redisstore.ErrRefused,
-		"busy":        redisstore.ErrBusy,
-		"paused":      redisstore.ErrPaused,
-		"reply":       redisstore.ErrReply,
-	} {
-		if errors.Is(err, class) {
-			return name
-		}
-	}
-	return err.Error()
 }
