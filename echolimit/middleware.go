@@ -88,7 +88,8 @@ func (m *middleware) decide(c echo.Context) (rec *record.Record, fresh bool, d c
 	id, err := m.identify(c)
 	if rec = record.From(c.Request().Context()); err != nil {
 		if rec != nil {
-			return rec, false, rec.Fail(&m.terms, err, c.Response().Header())
+			d = rec.Fail(&m.terms, err, c.Response().Header())
+			return rec, false, d
 		}
 		rec, d = record.BeginFailed(c.Request().Context(), &m.terms, err, m.refused != nil, c.Response().Header())
 		return rec, rec != nil, d
@@ -105,7 +106,8 @@ func (m *middleware) decide(c echo.Context) (rec *record.Record, fresh bool, d c
 		rec = record.From(c.Request().Context()) // that function may have set a price
 	}
 	if rec != nil {
-		return rec, false, rec.Meet(&m.terms, id, price, c.Response().Header())
+		d = rec.Meet(&m.terms, id, price, c.Response().Header())
+		return rec, false, d
 	}
 	rec, d = record.Begin(c.Request().Context(), &m.terms, id, price, m.refused != nil, c.Response().Header())
 	return rec, rec != nil, d

@@ -91,7 +91,8 @@ func (m *middleware) decide(w http.ResponseWriter, r *http.Request) (rec *record
 	id, err := m.identify(r)
 	if rec = record.From(r.Context()); err != nil {
 		if rec != nil {
-			return rec, false, rec.Fail(&m.terms, err, w.Header())
+			d = rec.Fail(&m.terms, err, w.Header())
+			return rec, false, d
 		}
 		rec, d = record.BeginFailed(r.Context(), &m.terms, err, m.refused != nil, w.Header())
 		return rec, rec != nil, d
@@ -108,7 +109,8 @@ func (m *middleware) decide(w http.ResponseWriter, r *http.Request) (rec *record
 		rec = record.From(r.Context()) // that function may have set a price
 	}
 	if rec != nil {
-		return rec, false, rec.Meet(&m.terms, id, price, w.Header())
+		d = rec.Meet(&m.terms, id, price, w.Header())
+		return rec, false, d
 	}
 	rec, d = record.Begin(r.Context(), &m.terms, id, price, m.refused != nil, w.Header())
 	return rec, rec != nil, d

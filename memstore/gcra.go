@@ -3,7 +3,6 @@ package memstore
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
 	"time"
 
 	"github.com/tierlimit/tierlimit/core"
@@ -37,34 +36,12 @@ func rateOf(l *core.Limit) rate {
 	return r
 }
 
-// rates keeps what was reckoned of a limit: a division is a tenth of a check.
-// Plans have few limits, and the first of a place stays, so that nothing is
-// written later.
-type rates [16]atomic.Pointer[knownRate]
-
-type knownRate struct {
-	limit core.Limit
-	rate  rate
-}
-
-// of is rateOf, remembered.
-func (k *rates) of(l *core.Limit) rate {
-	place := &k[uint(l.Count)%uint(len(k))] //nolint:gosec // any place will do
-	known := place.Load()
-	if known != nil && known.limit == *l {
-		return known.rate
-	}
-	r := rateOf(l)
-	if known == nil {
-		place.CompareAndSwap(nil, &knownRate{*l, r})
-	}
-	return r
-}
-
-// charge is judge for the usual request, a Charge above 0. It is not ok where
-// more has to be looked at.
-func (r *rate) charge(now, tat, cost int64) (next int64, ok bool) {
-	if cost > r.burst || tat > now+r.tau+jitter {
+// charge is judge for the usual request, a Charge above 0: the tat that it makes,
+// beyond now + tau where it does not fit. Where more has to be looked at, it is
+// not the usual one.
+func (r *rate) charge(now, tat int64, q *core.Request) (next int64, usual bool) {
+	cost := int64(q.Cost)
+	if q.Mode != core.Charge || cost <= 0 || cost > r.burst || tat > now+r.tau+jitter {
 		return 0, false
 	}
 	return max(tat, now) + r.step*cost, true

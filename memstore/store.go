@@ -128,19 +128,17 @@ func (s *Store) takeCell(f fingerprint, now int64, r *core.Request, res *core.Re
 			s.takeUnknown(sh, f, &rate, now, r, res)
 			return
 		}
-		if r.Mode == core.Charge && r.Cost > 0 {
-			if next, ok := rate.charge(now, tatOf(w), int64(r.Cost)); ok {
-				if next > now+rate.tau {
-					rate.refuse(now, next, int64(r.Cost), res)
-					return
-				}
-				if t.cells[i].word.CompareAndSwap(w, pack(next, rate.exhausted(next, now), w&tagMask)) {
-					res.Allowed, res.Charged = true, r.Cost
-					rate.level(now, next, &res.Levels[0])
-					return
-				}
-				continue
+		if next, usual := rate.charge(now, tatOf(w), r); usual {
+			if next > now+rate.tau {
+				rate.refuse(now, next, int64(r.Cost), res)
+				return
 			}
+			if t.cells[i].word.CompareAndSwap(w, pack(next, rate.exhausted(next, now), w&tagMask)) {
+				res.Allowed, res.Charged = true, r.Cost
+				rate.level(now, next, &res.Levels[0])
+				return
+			}
+			continue
 		}
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
 		if v.mended && !read {

@@ -89,11 +89,15 @@ func (s *Store) carry(l *lane, client rueidis.Client) {
 	}
 	tau := l.set.rates[0].tau
 	args := append(make([]string, 0, 4), strconv.FormatInt(tau, 10), s.now())
-	for i, n := 0, 0; i < len(riders); i += n {
-		for n = 1; i+n < len(riders) && riders[i+n].cost == riders[i].cost; {
-			n++
+	for first, r := range riders {
+		if first > 0 && riders[first-1].cost == r.cost {
+			continue
 		}
-		args = append(args, strconv.FormatInt(l.set.rates[0].inTime(riders[i].cost), 10), strconv.Itoa(n))
+		alike := 1
+		for first+alike < len(riders) && riders[first+alike].cost == r.cost {
+			alike++
+		}
+		args = append(args, strconv.FormatInt(l.set.rates[0].inTime(r.cost), 10), strconv.Itoa(alike))
 	}
 	c := &call{Context: s.guard.shared(), values: riders[0].values, key: l.key}
 	debt, err := c.integer(gcraBatchScript, client, args)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -159,8 +160,8 @@ func TestWhoComesDuringACallRidesInTheNext(t *testing.T) {
 
 func requireSpent(t *testing.T, s *Store, client *slowClient, limits []core.Limit, id string, want int) {
 	t.Helper()
-	real := New(client.Client, WithTimeout(time.Minute))
-	res, err := real.Take(t.Context(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Mode: core.Look})
+	bare := New(client.Client, WithTimeout(time.Minute))
+	res, err := bare.Take(t.Context(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Mode: core.Look})
 	require.NoError(t, err)
 	require.Equal(t, limits[0].Burst-want, res.Levels[0].Remaining)
 	require.Equal(t, StateClosed, s.State())
@@ -189,7 +190,7 @@ func TestOnePlaceHoldsOneLane(t *testing.T) {
 	client := miniClient(t)
 	s := New(client, WithTimeout(time.Minute), WithMaxInFlight(1000))
 	limits := core.Per(1, time.Hour).WithBurst(100).Limits()
-	place := func(i int) any { return s.lanes.place(s.RedisKey(core.Key{ID: fmt.Sprint(i)}, limits)) }
+	place := func(i int) any { return s.lanes.place(s.RedisKey(core.Key{ID: strconv.Itoa(i)}, limits)) }
 	twin := 1
 	for place(twin) != place(0) {
 		twin++
@@ -201,7 +202,7 @@ func TestOnePlaceHoldsOneLane(t *testing.T) {
 		all.Go(func() {
 			for range 10 {
 				who := worker % 2
-				res, err := s.Take(context.Background(), core.Request{Key: core.Key{ID: fmt.Sprint(who * twin)}, Limits: limits, Cost: 1})
+				res, err := s.Take(t.Context(), core.Request{Key: core.Key{ID: strconv.Itoa(who * twin)}, Limits: limits, Cost: 1})
 				mu.Lock()
 				if err == nil && res.Allowed {
 					allowed[who]++

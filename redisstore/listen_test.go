@@ -26,7 +26,7 @@ func TestARedisWithoutTheBucketIsHeard(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond) //nolint:usetesting // as callers do
 		defer cancel()
 		_, err := s.Take(ctx, core.Request{Key: user(1), Limits: plenty, Cost: 1})
-		if err = unless(err, redisstore.ErrBusy); err != nil {
+		if err := unless(err, redisstore.ErrBusy); err != nil {
 			return err
 		}
 		if full.IsZero() {

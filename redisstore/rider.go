@@ -73,6 +73,6 @@ func (r *rider) wait(deadline context.Context) (int64, error) {
 		return a.debt, a.err
 	case <-deadline.Done():
 		r.state.CompareAndSwap(waits, left)
-		return 0, deadline.Err()
+		return 0, deadline.Err() //nolint:wrapcheck // classify does
 	}
 }

@@ -33,7 +33,10 @@ func TestRoundTripsAndCommandsOfACheck(t *testing.T) {
 		"two, refused":   {one.And(core.PerDay(9)).Limits(), core.Charge, 1, 5, map[string]int64{"evalsha": 1, "time": 1, "get": 1}},
 		"fixed, allowed": {one.Using(core.FixedWindow).Limits(), core.Charge, 1, 0, map[string]int64{"evalsha": 1, "time": 1, "get": 1, "set": 1}},
 		"log, allowed":   {one.Using(core.SlidingLog).Limits(), core.Charge, 1, 0, map[string]int64{"evalsha": 1, "time": 1, "zrange": 1, "zadd": 2, "pexpire": 1}},
-		"log, refused":   {one.Using(core.SlidingLog).Limits(), core.Charge, 1, 5, map[string]int64{"evalsha": 1, "time": 1, "zrange": 3, "zcard": 1, "zrangebyscore": 1}},
+		"log, refused": {
+			one.Using(core.SlidingLog).Limits(), core.Charge, 1, 5,
+			map[string]int64{"evalsha": 1, "time": 1, "zrange": 3, "zcard": 1, "zrangebyscore": 1},
+		},
 	} {
 		key := core.Key{Tier: "t", ID: name}
 		if c.spent > 0 {

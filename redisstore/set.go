@@ -125,7 +125,7 @@ func (s *sets) of(limits []core.Limit) *set {
 	if len(limits) == 0 {
 		return s.find(limits)
 	}
-	recent := &s.recent[uint(limits[0].Count)%uint(len(s.recent))] //nolint:gosec // any place will do
+	recent := &s.recent[uint(limits[0].Count)%uint(len(s.recent))]
 	if was := recent.Load(); was != nil && slices.Equal(was.limits, limits) {
 		return was
 	}

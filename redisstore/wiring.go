@@ -28,7 +28,8 @@ func wiring(o rueidis.ClientOption, most int64) error {
 		scale = defaultRing
 	}
 	if ring := int64(1) << min(scale, 62); most >= ring {
-		faults = append(faults, fmt.Errorf("redisstore: WithMaxInFlight(%d), must be below the ring of a connection, %d; see rueidis.ClientOption.RingScaleEachConn", most, ring))
+		faults = append(faults, fmt.Errorf("redisstore: WithMaxInFlight(%d), must be below the ring of a connection, %d, "+
+			"which rueidis.ClientOption.RingScaleEachConn sets", most, ring))
 	}
 	return errors.Join(faults...)
 }

@@ -17,9 +17,13 @@ func TestOpenRefusesWhatCanNeverWork(t *testing.T) {
 		most   int
 		faults []string
 	}{
-		"no address":               {rueidis.ClientOption{}, 10, []string{"InitAddress"}},
-		"more than rueidis has":    {rueidis.ClientOption{InitAddress: nowhere, PipelineMultiplex: 100}, 10, []string{"PipelineMultiplex"}},
-		"replicas without a rule":  {rueidis.ClientOption{InitAddress: nowhere, Standalone: rueidis.StandaloneOption{ReplicaAddress: nowhere}}, 10, []string{"SendToReplicas"}},
+		"no address":            {rueidis.ClientOption{}, 10, []string{"InitAddress"}},
+		"more than rueidis has": {rueidis.ClientOption{InitAddress: nowhere, PipelineMultiplex: 100}, 10, []string{"PipelineMultiplex"}},
+		"replicas without a rule": {
+			rueidis.ClientOption{InitAddress: nowhere, Standalone: rueidis.StandaloneOption{ReplicaAddress: nowhere}},
+			10,
+			[]string{"SendToReplicas"},
+		},
 		"a cap as big as the ring": {rueidis.ClientOption{InitAddress: nowhere}, 1024, []string{"WithMaxInFlight(1024)", "1024"}},
 		"a small ring":             {rueidis.ClientOption{InitAddress: nowhere, RingScaleEachConn: 8}, 512, []string{"WithMaxInFlight(512)", "256"}},
 		"all at once":              {rueidis.ClientOption{InitAddress: nowhere, PipelineMultiplex: 9}, 5000, []string{"PipelineMultiplex", "WithMaxInFlight(5000)"}},

@@ -13,14 +13,16 @@ import (
 func Begin(ctx context.Context, t *Terms, id core.Identity, price int, keep bool, h http.Header) (*Record, core.Decision) {
 	d := t.Limiter.Take(ctx, id, price)
 	t.Headers(h, d)
-	return begin(ctx, t, id, &d, keep), d
+	r := begin(ctx, t, id, &d, keep)
+	return r, d
 }
 
 // BeginFailed notes that identification failed, likewise.
 func BeginFailed(ctx context.Context, t *Terms, err error, keep bool, h http.Header) (*Record, core.Decision) {
 	d := t.Limiter.Fail(ctx, err)
 	t.Headers(h, d)
-	return begin(ctx, t, core.Identity{}, &d, keep), d
+	r := begin(ctx, t, core.Identity{}, &d, keep)
+	return r, d
 }
 
 func begin(ctx context.Context, t *Terms, id core.Identity, d *core.Decision, keep bool) *Record {

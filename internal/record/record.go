@@ -204,6 +204,7 @@ func (r *Record) add(t *Terms, id core.Identity, d core.Decision) *Meeting {
 }
 
 // passes notes who passed for nothing. Only here an identity costs memory.
+//
 //go:noinline
 func (m *Meeting) passes(id core.Identity) { m.passed = &id }
 
