@@ -6,6 +6,23 @@ type snapshot struct {
 	plans     Plans
 	tiers     map[string]*grant
 	overrides map[string]*grant // by Identity.Key
+
+	// quick finds most tiers by the length of their names: comparing one name
+	// is a third of a look into the map.
+	quick [16]namedGrant
+}
+
+type namedGrant struct {
+	name  string
+	grant *grant
+}
+
+// of is the grant of a tier; nil when there is none of that name.
+func (s *snapshot) of(tier string) *grant {
+	if q := &s.quick[len(tier)%len(s.quick)]; q.name == tier {
+		return q.grant
+	}
+	return s.tiers[tier]
 }
 
 // grant is a quota with what judging it needs again and again.
@@ -30,7 +47,9 @@ func compile(p Plans) *snapshot {
 		overrides: make(map[string]*grant, len(p.Overrides)),
 	}
 	for name, q := range s.plans.Tiers {
-		s.tiers[name] = newGrant(q)
+		g := newGrant(q)
+		s.tiers[name] = g
+		s.quick[len(name)%len(s.quick)] = namedGrant{name, g}
 	}
 	for key, q := range s.plans.Overrides {
 		s.overrides[key] = newGrant(q)

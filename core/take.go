@@ -66,19 +66,20 @@ func (l *Limiter) Charged(d Decision, id Identity) bool {
 
 // judge fills d: policies that need no store end early, then one store call.
 func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int, mode Mode) {
-	d.limiter, d.identity, d.Asked = l, *id, cost
+	d.limiter, d.Asked = l, cost
+	d.identity.Key, d.identity.Tier, d.identity.Addr = id.Key, id.Tier, id.Addr
 	if !l.resolve(d) || !l.needsStore(ctx, d, cost) {
 		d.At = l.clock.Now()
 		return
 	}
-	// Field by field: a literal would be copied twice more, a tenth of a check.
-	var r Request
-	r.Key.Scope, r.Key.Tier, r.Key.ID = l.scope, d.Tier, d.identity.Key
-	if r.Key.ID == "" {
-		r.Key.ID, r.Key.Anonymous = d.identity.Addr, true
+	key, anonymous := d.identity.Key, false
+	if key == "" {
+		key, anonymous = d.identity.Addr, true
 	}
-	r.Limits, r.Cost, r.Mode = d.grant.limits, cost, mode
-	res, err := l.store.Take(ctx, r)
+	res, err := l.store.Take(ctx, Request{
+		Key:    Key{Scope: l.scope, Tier: d.Tier, ID: key, Anonymous: anonymous},
+		Limits: d.grant.limits, Cost: cost, Mode: mode,
+	})
 	l.stamp(d, &res)
 	switch {
 	case err != nil:
@@ -108,7 +109,7 @@ func (l *Limiter) resolve(d *Decision) bool {
 	if tier == "" {
 		tier = plans.plans.Default
 	}
-	d.grant = plans.tiers[tier]
+	d.grant = plans.of(tier)
 	d.Tier = tier
 	if d.grant == nil {
 		d.unknown = true
