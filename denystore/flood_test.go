@@ -49,12 +49,12 @@ func (f *flood) begin(t *testing.T) {
 // unit fits takes it, and the others are refused as if it was taken already.
 func TestAFloodCostsTheStoreOneCallAUnitAndOneASecond(t *testing.T) {
 	t.Parallel()
-	const seconds = 12
+	const seconds = 8
 	for _, s := range []struct {
 		quota core.Quota
 		units int // that come back meanwhile
 	}{
-		{core.PerMinute(10), 2},
+		{core.PerMinute(10), seconds / 6},
 		{core.PerHour(100).WithBurst(5), 0},
 		{core.PerSecond(2), 2 * seconds},
 		{core.PerSecond(20), 20 * seconds},
@@ -62,7 +62,7 @@ func TestAFloodCostsTheStoreOneCallAUnitAndOneASecond(t *testing.T) {
 		{core.PerSecond(20).WithBurst(40).And(core.PerDay(50_000)), 20 * seconds},
 		{core.PerSecond(20).And(core.PerHour(20)), 0},
 	} {
-		f := &flood{cached: newCached(), limits: s.quota.Limits(), callers: 64}
+		f := &flood{cached: newCached(), limits: s.quota.Limits(), callers: 32}
 		f.begin(t)
 		began := f.allowed.Load()
 		asked := f.asks(func() {

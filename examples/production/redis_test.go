@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,14 +50,14 @@ func TestWithARealRedis(t *testing.T) {
 	require.Equal(t, http.StatusTooManyRequests, ask(0, http.MethodPost, "/login", ""))
 
 	server.Kill(t)
-	until := func(what string, path, key string, want int) {
+	until := func(what, path, key string, want ...int) {
 		method := http.MethodGet
 		if path == "/login" {
 			method = http.MethodPost
 		}
 		redistest.Wait(t, 10*time.Second, what, func() error {
 			for i := range apis {
-				if got := ask(i, method, path, key); got != want {
+				if got := ask(i, method, path, key); !slices.Contains(want, got) {
 					return fmt.Errorf("instance %d answers %d", i, got)
 				}
 			}
@@ -65,16 +66,14 @@ func TestWithARealRedis(t *testing.T) {
 	}
 	until("the login to close", "/login", "", http.StatusServiceUnavailable)
 	require.Equal(t, 150, admitted(150, http.MethodGet, "/", ""), "more than a page's limit")
-	// One report each, once refusals of before are forgotten.
 	until("local limits", "/data", "key_ana", http.StatusOK)
 	require.LessOrEqual(t, admitted(40, http.MethodGet, "/data", "key_ana"), 10)
 	until("the local limit", "/data", "key_ana", http.StatusTooManyRequests)
 	require.Equal(t, http.StatusServiceUnavailable, ask(0, http.MethodPost, "/login", ""), "as long as it is away")
 
 	server.Restart(t)
-	until("the login to open", "/login", "", http.StatusOK)
-	until("the login's limit", "/login", "", http.StatusTooManyRequests)
-	until("the limit of all pages", "/", "", http.StatusOK)
+	until("the login to open", "/login", "", http.StatusOK, http.StatusTooManyRequests)
+	require.LessOrEqual(t, admitted(8, http.MethodPost, "/login", ""), 5)
 	require.LessOrEqual(t, admitted(150, http.MethodGet, "/", ""), 101)
 	require.Equal(t, http.StatusOK, ask(0, http.MethodGet, "/data", "key_eva"))
 }
