@@ -62,7 +62,7 @@ func TestAFloodCostsTheStoreOneCallAUnitAndOneASecond(t *testing.T) {
 		{core.PerSecond(20).WithBurst(40).And(core.PerDay(50_000)), 20 * seconds},
 		{core.PerSecond(20).And(core.PerHour(20)), 0},
 	} {
-		f := &flood{cached: newCached(), limits: s.quota.Limits(), callers: 32}
+		f := &flood{cached: newCached(), limits: s.quota.Limits(), callers: 64}
 		f.begin(t)
 		began := f.allowed.Load()
 		asked := f.asks(func() {
