@@ -221,6 +221,23 @@ func TestCallerThatHungUpIsNoStoreFailure(t *testing.T) {
 	require.ErrorIs(t, d.Err, context.DeadlineExceeded)
 }
 
+// overdue is a context whose deadline has passed, and whose timer has not run yet.
+type overdue struct{ context.Context } //nolint:containedctx // it is one
+
+func (overdue) Deadline() (time.Time, bool) { return time.Now().Add(-time.Nanosecond), true }
+
+// A store that keeps the caller's deadline itself may be earlier than ctx.
+func TestADeadlineThatHasJustPassedIsTheCallersOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, only("free", core.PerMinute(10)))
+	r.store.fail = fmt.Errorf("no answer: %w", context.DeadlineExceeded)
+	d := r.Take(overdue{t.Context()}, ana, 1)
+	require.Equal(t, core.Canceled, d.Outcome)
+	require.EqualError(t, d.Err, "no answer: context deadline exceeded")
+	r.store.fail = errDown
+	require.Equal(t, core.AllowedOnStorageError, r.Take(overdue{t.Context()}, ana, 1).Outcome)
+}
+
 func TestStoresOwnDeadlineIsAStoreFailure(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, only("free", core.PerMinute(10)))

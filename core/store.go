@@ -44,7 +44,7 @@ type Request struct {
 	Cost     int     // units: 1 for an ordinary request; below 0 only with Force
 	Mode     Mode
 	Degraded bool // corrects a charge that a fallback made; a plain store ignores it
-	Undo     bool // a Force below 0 that takes back what a refused Raise had charged; a deny cache keeps its entry
+	Undo     bool // a Force below 0 that takes back what a refused Raise had charged; a deny cache keeps what it does not make untrue
 }
 
 // Mode says what a [Request] does with its cost. The zero value is [Charge].
@@ -74,5 +74,5 @@ type Result struct {
 type Level struct {
 	Remaining  int           // whole units left, never below 0: 9 of 10 after one
 	ResetAfter time.Duration // until the window is full again; 0 when it is: 6 s after one of 10 a minute
-	RetryAfter time.Duration // until this same cost fits; 0 when it does: 6 s when all 10 are spent
+	RetryAfter time.Duration // until this same cost fits: 6 s when all 10 are spent; 0 when it does, or when no wait is known to help
 }

@@ -174,7 +174,7 @@ func (l *Limiter) needsStore(ctx context.Context, d *Decision, cost int) bool {
 func (l *Limiter) storageFailed(ctx context.Context, d *Decision, err error) {
 	d.Err = fmt.Errorf("storage error: %w", err)
 	switch {
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+	case ended(ctx, err):
 		d.Err = err
 		d.refuse(Canceled)
 	case errors.Is(err, ErrUnsupported):
@@ -185,6 +185,16 @@ func (l *Limiter) storageFailed(ctx context.Context, d *Decision, err error) {
 		d.refuse(StorageFailed)
 		d.status = l.onStorageError.status
 	}
+}
+
+// ended tells whether err is the end of the caller's own ctx. A store that keeps
+// the deadline itself may be earlier than ctx, by a moment.
+func ended(ctx context.Context, err error) bool {
+	if end := ctx.Err(); end != nil {
+		return errors.Is(err, end)
+	}
+	deadline, ok := ctx.Deadline()
+	return ok && errors.Is(err, context.DeadlineExceeded) && !SystemClock.Now().Before(deadline)
 }
 
 // stamp notes when d was judged, by the store's clock where it tells, and how

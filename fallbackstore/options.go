@@ -22,5 +22,6 @@ func WithShare(share float64) Option {
 // back: each change once, in order, by one request at a time, in its path with
 // no lock held, so be quick. Changes that come while f runs are told as the one
 // that stands then. Where only a part fails, one shard of a Cluster, it is told
-// every time another part answers in between: log it with that in mind.
+// every time another part answers in between: log it with that in mind. A panic
+// of f goes to slog and no further.
 func WithStateChange(f func(State)) Option { return func(s *Store) { s.onChange = f } }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -122,8 +123,14 @@ func (s *Store) turn(to State) {
 }
 
 func (s *Store) tell() {
-	defer s.telling.Store(false) // also when it panics
+	defer s.telling.Store(false)
 	if now := s.state.Load(); s.told.Swap(now) != now {
+		// The answer that told has charged already, and must get to its caller.
+		defer func() {
+			if v := recover(); v != nil {
+				slog.Error("fallbackstore: the function of WithStateChange panicked", "state", State(now).String(), "panic", v)
+			}
+		}()
 		s.onChange(State(now))
 	}
 }

@@ -39,7 +39,7 @@
 //
 // # When Redis is slow or away
 //
-// A check takes 100 ms at most ([WithTimeout]). At most 512 are in flight
+// A check takes 105 ms at most ([WithTimeout]). At most 512 are in flight
 // ([WithMaxInFlight]); further ones fail at once. After five failures in a row
 // a breaker opens ([WithBreaker]): checks fail at once, and one probe every
 // 200 ms sees whether Redis is back. What a failed check means for the request
