@@ -1,10 +1,13 @@
-// Package benchmarks holds this library beside its rivals: on the same server,
-// by turns, so that both meet the same noise. It is a module of its own, so that
-// the rivals never enter a user's module graph.
+// Command benchmarks races this library against what a user would pick instead,
+// measures how exact each of them is and how our own costs grow, and prints
+// the tables as Markdown.
 //
-//	go test -C benchmarks -bench . -benchtime 15x
+//	go run -C benchmarks .                        # everything, about 15 minutes
+//	go run -C benchmarks . -only memory -rounds 9 # one part, in a hurry
+//	go run -C benchmarks . -quick                 # a smoke run, whose figures mean nothing
 //
-// It reports medians: what a check costs the server by its own account, checks
-// a second and allocations a check, of both, and the ratio of each pair of
-// turns, ours to theirs.
-package benchmarks
+// Every candidate has its turn of some milliseconds in each round, in random
+// order, and what is compared is the times of one round, so that a noisy
+// machine hits all alike. It is a module of its own, so that the rivals never
+// enter a user's module graph.
+package main

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestThePartsAreChosenByName(t *testing.T) {
+	t.Parallel()
+	all, err := choose("")
+	require.NoError(t, err)
+	assert.Len(t, all, len(parts()))
+	some, err := choose("growth, memory")
+	require.NoError(t, err)
+	require.Len(t, some, 2)
+	assert.Equal(t, "memory", some[0].name)
+	assert.Equal(t, "growth", some[1].name)
+	_, err = choose("memory,speed")
+	require.ErrorContains(t, err, `no part "speed"`)
+}
+
+func TestOnlyWhatIsBetweenTheMarksIsReplaced(t *testing.T) {
+	t.Parallel()
+	page, err := replaced("a\n<!-- web -->\nold\n<!-- /web -->\nb\n", "web", "new\n\n")
+	require.NoError(t, err)
+	assert.Equal(t, "a\n<!-- web -->\n\nnew\n\n<!-- /web -->\nb\n", page)
+	again, err := replaced(page, "web", "new")
+	require.NoError(t, err)
+	assert.Equal(t, page, again)
+	_, err = replaced(page, "redis", "new")
+	require.Error(t, err)
+}
+
+func TestQuickIsShort(t *testing.T) {
+	t.Parallel()
+	c, err := parse([]string{"-quick", "-only", "growth"})
+	require.NoError(t, err)
+	assert.Equal(t, 3, c.options.Rounds)
+	require.Len(t, c.parts, 1)
+}

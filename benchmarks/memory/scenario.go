@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tierlimit/tierlimit/benchmarks/duel"
+	"github.com/tierlimit/tierlimit/benchmarks/rival"
+)
+
+// scenario is one question that is put to every contender.
+type scenario struct {
+	name  string
+	limit rival.Limit
+	known []string // every key was charged once before
+	asked []string // what the checks ask for, in this order, again and again
+}
+
+func hot(name string, limit rival.Limit) scenario {
+	known := inserted(1)
+	return scenario{name: name, limit: limit, known: known, asked: []string{strings.Clone(known[0])}}
+}
+
+// result is a scenario's rows by one goroutine and by two, in the order of
+// rival.All, and behind them the clock.
+type result struct {
+	scenario
+
+	one, two []duel.Row
+}
+
+// run races all contenders, each in a store of its own that both races use.
+func (s scenario) run(o duel.Options) result {
+	var one, two []duel.Candidate
+	enter := func(name string, check rival.Check) {
+		one = append(one, duel.Candidate{Name: name, Run: s.ask(check, 1)})
+		two = append(two, duel.Candidate{Name: name, Run: s.ask(check, 2)})
+	}
+	for _, c := range rival.All() {
+		check, stop := c.Open(s.limit)
+		defer stop()
+		for _, key := range s.known {
+			_, _ = check(key)
+		}
+		enter(c.Name, check)
+	}
+	enter("the clock alone", clock(time.Now()))
+	return result{s, duel.Race(o, one...), duel.Race(o, two...)}
+}
+
+// clock is the floor of every check, and tells how much of two cores two
+// goroutines have had, since they share nothing in it.
+func clock(base time.Time) rival.Check {
+	return func(string) (bool, error) { return time.Since(base) >= 0, nil }
+}
+
+// ask has workers go through what is asked, each from a place of its own, and
+// go on from there in the next slice, so that a large store is never warm.
+// They begin together: one alone would have the key to itself.
+func (s scenario) ask(check rival.Check, workers int) func(n int) {
+	next := make([]int, workers)
+	for w := range next {
+		next[w] = w * len(s.asked) / workers
+	}
+	work := func(w, n int) {
+		at := next[w]
+		for range n {
+			_, _ = check(s.asked[at])
+			at++
+			if at == len(s.asked) {
+				at = 0
+			}
+		}
+		next[w] = at
+	}
+	return func(n int) {
+		var ready atomic.Int32
+		var working sync.WaitGroup
+		begin := func(w int) {
+			for ready.Add(1); ready.Load() < int32(workers); {
+				runtime.Gosched()
+			}
+			work(w, n/workers)
+		}
+		for w := 1; w < workers; w++ {
+			working.Go(func() { begin(w) })
+		}
+		begin(0)
+		working.Wait()
+	}
+}
+
+// best is the fastest rival; ours are the first two rows, and the clock is none.
+func best(rows []duel.Row) duel.Row {
+	return duel.Best(append(rows[:1:1], rows[2:len(rival.All())]...))
+}
+
+// bestExact is the fastest rival that compares keys: one that keeps a hash and
+// nothing to compare it with has less to keep and to read.
+func bestExact(rows []duel.Row) duel.Row {
+	exact := rows[:1:1]
+	for i, c := range rival.All() {
+		if !c.Ours && !c.Hashed {
+			exact = append(exact, rows[i])
+		}
+	}
+	return duel.Best(exact)
+}
+
+// table has the rows of both races side by side.
+func (r result) table() duel.Table {
+	t := duel.Table{Head: []string{
+		r.name, "ns", "ours / theirs", "ns, 2 goroutines", "ours / theirs", "allocs", "B",
+	}}
+	for i, one := range r.one {
+		two := r.two[i]
+		t.Add(one.Name, duel.Number(one.Ns), ratio(one), duel.Number(two.Ns), ratio(two),
+			duel.Number(one.Allocs), duel.Number(one.Bytes))
+	}
+	return t
+}
+
+// ratio is a row's ratio and, in brackets, its quartiles.
+func ratio(r duel.Row) string {
+	return duel.Ratio(r.Ratio) + " (" + duel.Ratio(r.Low) + " to " + duel.Ratio(r.High) + ")"
+}
