@@ -27,6 +27,14 @@ func (c *call) integer(script *rueidis.Lua, client rueidis.Client, args []string
 	return n, parsed(err)
 }
 
+// integerBy is integer, and leaves p also when the client panics.
+func (c *call) integerBy(p pass, script *rueidis.Lua, client rueidis.Client, args []string) (n int64, err error) {
+	err = errPanicked
+	defer func() { err = p.leave(err, false) }()
+	n, err = c.integer(script, client, args)
+	return n, err
+}
+
 // untilMoved is how long to wait for keys of a slot that a Cluster is moving.
 const untilMoved = 2 * time.Millisecond
 
@@ -41,6 +49,14 @@ func (c *call) integers(script *rueidis.Lua, client rueidis.Client, keys, args [
 		err = unexpected(len(n), want)
 	}
 	return n, parsed(err)
+}
+
+// integersBy is integers, and leaves p also when the client panics.
+func (c *call) integersBy(p pass, script *rueidis.Lua, client rueidis.Client, keys, args []string, want int) (n []int64, err error) {
+	err = errPanicked
+	defer func() { err = p.leave(err, false) }()
+	n, err = c.integers(script, client, keys, args, want)
+	return n, err
 }
 
 func isTryAgain(err error) bool {

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -58,7 +59,7 @@ func hurry[T any](ctx context.Context, p pass, check func() (T, error)) (T, erro
 	var gone atomic.Bool
 	answers := make(chan answer, 1)
 	go func() {
-		value, err := check()
+		value, err := caught(check)
 		answers <- answer{value, p.leave(err, gone.Load())}
 	}()
 	deadline, _ := ctx.Deadline()
@@ -77,3 +78,17 @@ func hurry[T any](ctx context.Context, p pass, check func() (T, error)) (T, erro
 		return none, fmt.Errorf("%w: %w", context.DeadlineExceeded, ErrTimeout)
 	}
 }
+
+// caught turns a panic of the client, or of a hook in it, into an error: in a
+// goroutine of the store it would end the program.
+func caught[T any](check func() (T, error)) (value T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the client panicked: %v", v)
+		}
+	}()
+	return check()
+}
+
+// errPanicked is what a check has come to that panics in its caller's goroutine.
+var errPanicked = errors.New("the client panicked")

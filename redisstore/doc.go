@@ -34,8 +34,9 @@
 // Charges of one bucket of a lone GCRA window that come while one of them is
 // under way wait for it and share the next call, which judges them one by one
 // in the order in which they came. So a caller whom many requests ask for at
-// once costs Redis one call a round trip, and each check takes two round trips
-// at most. Where nothing is under way for the bucket, nobody waits.
+// once costs Redis one call a round trip, and a check takes two at most. Where
+// nothing is under way for the bucket, nobody waits; and nobody waits for more
+// than a quarter of a check's time: then charges go alone for a second.
 //
 // # When Redis is slow or away
 //

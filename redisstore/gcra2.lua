@@ -9,9 +9,11 @@
 --
 -- Returns how long until each is full; refused, the first as -1 - r.
 
-local charge1, charge2, tau1, tau2 = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local now, slack = tonumber(ARGV[5]), 3600000
-if not now then
+local charge1, charge2, tau1, tau2 = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0, ARGV[4] + 0
+local now, slack = ARGV[5], 3600000
+if now then
+	now = now + 0
+else
 	local time = redis.call('TIME')
 	now, slack = time[1] * 1000000 + time[2], 0
 end
@@ -54,9 +56,9 @@ if allowed then
 end
 if allowed or mended then
 	-- Printed as in gcra.lua.
-	local us1, us2 = tat1 % 1000000, tat2 % 1000000
+	local low1, low2 = tat1 % 100000000, tat2 % 100000000
 	local ttl = ((debt1 > debt2 and debt1 or debt2) + 999) / 1000 + slack
-	redis.call('SET', KEYS[1], string.format('%d%06d %d%06d', (tat1 - us1) / 1000000, us1, (tat2 - us2) / 1000000, us2),
-		'PX', string.format(ttl < 2147483648 and '%d' or '%.0f', ttl - ttl % 1))
+	redis.call('SET', KEYS[1], string.format('%d%08d %d%08d', (tat1 - low1) / 100000000, low1, (tat2 - low2) / 100000000, low2),
+		'PX', ttl < 2147483648 and string.format('%d', ttl) or string.format('%.0f', ttl - ttl % 1))
 end
 return { allowed and debt1 or -1 - debt1, debt2 }

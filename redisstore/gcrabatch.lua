@@ -46,8 +46,8 @@ end
 if after > before or mended then
 	-- Printed as in gcra.lua.
 	tat = now + after
-	local us, ttl = tat % 1000000, (after + 999) / 1000 + slack
-	redis.call('SET', KEYS[1], string.format('%d%06d', (tat - us) / 1000000, us),
-		'PX', string.format(ttl < 2147483648 and '%d' or '%.0f', ttl - ttl % 1))
+	local low, ttl = tat % 100000000, (after + 999) / 1000 + slack
+	redis.call('SET', KEYS[1], string.format('%d%08d', (tat - low) / 100000000, low),
+		'PX', ttl < 2147483648 and string.format('%d', ttl) or string.format('%.0f', ttl - ttl % 1))
 end
 return before

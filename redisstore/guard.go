@@ -14,6 +14,8 @@ import (
 type guard struct {
 	deadlines
 
+	patience deadlines // how long a charge waits for the call before it
+
 	most     int64
 	breakers []*breaker // one, or in a Cluster one for each range of slots
 	onChange func(State)
@@ -31,6 +33,7 @@ const ranges = 16
 func newGuard(o *options) *guard {
 	g := &guard{most: int64(o.maxInFlight), onChange: o.onChange, breakers: make([]*breaker, ranges)}
 	g.timeout, g.base = o.timeout, time.Now()
+	g.patience.timeout, g.patience.base = o.timeout/4, g.base
 	for i := range g.breakers {
 		g.breakers[i] = &breaker{failures: int64(o.failures), cooldown: o.cooldown, base: g.base, changed: g.changed}
 	}
@@ -66,6 +69,11 @@ func (g *guard) enter(ctx context.Context, b *breaker) (pass, error) {
 // returns its error for the caller.
 func (p pass) leave(err error, gone bool) error {
 	p.guard.inFlight.Add(-1)
+	return p.note(err, gone)
+}
+
+// note is leave for a check whose place in flight another gives back.
+func (p pass) note(err error, gone bool) error {
 	if err == nil {
 		p.breaker.leave(p.ticket, true, false)
 		return nil

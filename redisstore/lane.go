@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -14,7 +15,7 @@ import (
 // call after it, and those that come during that one in the next: however many
 // ask for one bucket, one call is under way.
 type lane struct {
-	call // of the first
+	call // the first's own
 
 	set   *set
 	queue atomic.Pointer[rider] // the last that came; nil: none waits
@@ -28,11 +29,33 @@ var gone = &rider{}
 type lanes struct {
 	seed   maphash.Seed
 	places [1024]atomic.Pointer[lane]
+
+	base time.Time
+	slow atomic.Int64 // since base: until when nobody rides; 0: all do
 }
+
+// afterSlow is how long nobody waits for another's call once one took so long
+// that a second might not fit into a check's time.
+const afterSlow = time.Second
 
 func (l *lanes) place(key string) *atomic.Pointer[lane] {
 	return &l.places[maphash.String(l.seed, key)%uint64(len(l.places))]
 }
+
+// areSlow tells whether calls take too long to wait for one before one's own.
+func (l *lanes) areSlow() bool {
+	until := l.slow.Load()
+	if until == 0 {
+		return false
+	}
+	if int64(time.Since(l.base)) < until {
+		return true
+	}
+	l.slow.CompareAndSwap(until, 0)
+	return false
+}
+
+func (l *lanes) noteSlow() { l.slow.Store(int64(time.Since(l.base) + afterSlow)) }
 
 // chargeLone charges a lone GCRA window and returns the reply of gcra.lua.
 func (s *Store) chargeLone(ctx context.Context, set *set, key string, cost int64) (int64, error) {
@@ -47,37 +70,46 @@ func (s *Store) chargeLone(ctx context.Context, set *set, key string, cost int64
 	}
 	place := s.lanes.place(key)
 	ahead := place.Load()
-	if ahead != nil && ahead.set == set && ahead.key[0] == key {
+	if ahead != nil && ahead.set == set && ahead.key[0] == key && !s.lanes.areSlow() {
 		if r := ahead.enqueue(ctx, cost); r != nil {
-			debt, err := r.wait(deadline)
-			return debt, p.leave(err, false)
+			return s.ride(deadline, ahead, r, p, conn.client)
 		}
 	}
 	own := &lane{call: call{Context: deadline, values: ctx, key: [1]string{key}}, set: set}
-	if ahead == nil || ahead.queue.Load() == gone {
-		if place.CompareAndSwap(ahead, own) {
-			defer s.arrive(place, own, conn.client)
-		}
+	args := s.withNow(set.charge(cost))
+	if (ahead == nil || ahead.queue.Load() == gone) && place.CompareAndSwap(ahead, own) {
+		return s.lead(place, own, p, conn.client, args)
 	}
-	debt, err := own.integer(gcraScript, conn.client, s.withNow(set.charge(cost)))
-	return debt, p.leave(err, false)
+	return own.integerBy(p, gcraScript, conn.client, args)
+}
+
+// lead carries the first charge of a lane. Those behind it are seen to before
+// anything else, also when the client panics.
+func (s *Store) lead(place *atomic.Pointer[lane], l *lane, p pass, client rueidis.Client, args []string) (debt int64, err error) {
+	err = errPanicked
+	defer func() {
+		s.arrive(place, l, client)
+		err = p.leave(err, false)
+	}()
+	debt, err = l.integer(gcraScript, client, args)
+	return debt, err
 }
 
 // arrive ends the lane after its first charge, or sees to those that came
-// meanwhile.
+// meanwhile, in a lane without the first's context.
 func (s *Store) arrive(place *atomic.Pointer[lane], l *lane, client rueidis.Client) {
 	if l.queue.CompareAndSwap(nil, gone) {
 		place.CompareAndSwap(l, nil)
 		return
 	}
-	// It counts as one in flight, so that the cap is one on goroutines too.
-	s.guard.inFlight.Add(1)
+	rest := &lane{call: call{key: l.key}, set: l.set}
+	rest.queue.Store(l.queue.Swap(gone))
+	place.CompareAndSwap(l, rest)
 	go func() {
-		defer s.guard.inFlight.Add(-1)
-		for !l.queue.CompareAndSwap(nil, gone) {
-			s.carry(l, client)
+		for !rest.queue.CompareAndSwap(nil, gone) {
+			s.carry(rest, client)
 		}
-		place.CompareAndSwap(l, nil)
+		place.CompareAndSwap(rest, nil)
 	}()
 }
 
@@ -87,8 +119,13 @@ func (s *Store) carry(l *lane, client rueidis.Client) {
 	if len(riders) == 0 {
 		return
 	}
-	tau := l.set.rates[0].tau
-	args := append(make([]string, 0, 4), strconv.FormatInt(tau, 10), s.now())
+	// The call has the first rider's place in flight, or one more where that one
+	// has left already.
+	if !riders[0].state.CompareAndSwap(aboard, holds) {
+		s.guard.inFlight.Add(1)
+	}
+	rate := l.set.rates[0]
+	args := append(make([]string, 0, 4), strconv.FormatInt(rate.tau, 10), s.now())
 	for first, r := range riders {
 		if first > 0 && riders[first-1].cost == r.cost {
 			continue
@@ -97,13 +134,14 @@ func (s *Store) carry(l *lane, client rueidis.Client) {
 		for first+alike < len(riders) && riders[first+alike].cost == r.cost {
 			alike++
 		}
-		args = append(args, strconv.FormatInt(l.set.rates[0].inTime(r.cost), 10), strconv.Itoa(alike))
+		args = append(args, strconv.FormatInt(rate.inTime(r.cost), 10), strconv.Itoa(alike))
 	}
 	c := &call{Context: s.guard.shared(), values: riders[0].values, key: l.key}
-	debt, err := c.integer(gcraBatchScript, client, args)
+	debt, err := caught(func() (int64, error) { return c.integer(gcraBatchScript, client, args) })
+	s.guard.inFlight.Add(-1) // before the first rider can come again
 	for _, r := range riders {
 		reply := -1 - debt
-		if charge := l.set.rates[0].inTime(r.cost); debt+charge <= tau {
+		if charge := rate.inTime(r.cost); debt+charge <= rate.tau {
 			debt += charge
 			reply = debt
 		}

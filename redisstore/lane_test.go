@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -79,109 +78,6 @@ func TestWhoCameFirstIsJudgedFirst(t *testing.T) {
 	require.Nil(t, l.queue.Load())
 	l.queue.Store(gone)
 	require.Nil(t, l.enqueue(t.Context(), 1), "nothing is under way")
-}
-
-// slowClient answers when it is told to.
-type slowClient struct {
-	rueidis.Client
-
-	calls chan chan struct{}
-}
-
-func (c *slowClient) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
-	on := make(chan struct{})
-	c.calls <- on
-	select {
-	case <-on:
-	case <-ctx.Done():
-		return c.Client.Do(ctx, cmd)
-	}
-	return c.Client.Do(context.WithoutCancel(ctx), cmd)
-}
-
-func newSlowClient(t *testing.T, calls int) *slowClient {
-	t.Helper()
-	client := miniClient(t)
-	for _, source := range []string{gcraSource, gcraBatchSource} {
-		require.NoError(t, client.Do(t.Context(), client.B().ScriptLoad().Script(source).Build()).Error())
-	}
-	return &slowClient{Client: client, calls: make(chan chan struct{}, calls)}
-}
-
-// chargeLater charges one unit, and tells when it is done.
-func chargeLater(s *Store, limits []core.Limit, id string) chan error {
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Take(context.Background(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Cost: 1})
-		done <- err
-	}()
-	return done
-}
-
-func queued(s *Store, key string) int {
-	n := 0
-	if l := s.lanes.place(key).Load(); l != nil {
-		for r := l.queue.Load(); r != nil && r != gone; r = r.ahead {
-			n++
-		}
-	}
-	return n
-}
-
-func TestWhoComesDuringACallRidesInTheNext(t *testing.T) {
-	t.Parallel()
-	client := newSlowClient(t, 0)
-	s := New(client, WithTimeout(time.Minute))
-	limits := core.Per(1, time.Hour).WithBurst(10).Limits()
-	key := s.RedisKey(core.Key{Tier: "t", ID: "a"}, limits)
-
-	charges := []chan error{chargeLater(s, limits, "a")}
-	first := <-client.calls
-	for range 5 {
-		charges = append(charges, chargeLater(s, limits, "a"))
-	}
-	require.Eventually(t, func() bool { return queued(s, key) == 5 }, 10*time.Second, time.Millisecond)
-	other := chargeLater(s, limits, "b")
-	on := <-client.calls
-	close(on)
-	require.NoError(t, <-other, "another bucket waits for nobody")
-
-	close(first)
-	second := <-client.calls
-	require.Zero(t, queued(s, key), "all five are aboard")
-	close(second)
-	for _, done := range charges {
-		require.NoError(t, <-done)
-	}
-	require.Eventually(t, func() bool { return s.lanes.place(key).Load() == nil }, 10*time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { return s.guard.inFlight.Load() == 0 }, 10*time.Second, time.Millisecond)
-	requireSpent(t, s, client, limits, "a", 6)
-}
-
-func requireSpent(t *testing.T, s *Store, client *slowClient, limits []core.Limit, id string, want int) {
-	t.Helper()
-	bare := New(client.Client, WithTimeout(time.Minute))
-	res, err := bare.Take(t.Context(), core.Request{Key: core.Key{Tier: "t", ID: id}, Limits: limits, Mode: core.Look})
-	require.NoError(t, err)
-	require.Equal(t, limits[0].Burst-want, res.Levels[0].Remaining)
-	require.Equal(t, StateClosed, s.State())
-}
-
-// TestWhoGivesUpInTheQueueHasSpentNothing: the call before was late, and what
-// waited behind it was never sent.
-func TestWhoGivesUpInTheQueueHasSpentNothing(t *testing.T) {
-	t.Parallel()
-	client := newSlowClient(t, 100)
-	s := New(client, WithTimeout(200*time.Millisecond))
-	limits := core.Per(1, time.Hour).WithBurst(10).Limits()
-	key := s.RedisKey(core.Key{Tier: "t", ID: "a"}, limits)
-	l := &lane{call: call{key: [1]string{key}}, set: s.sets.of(limits)}
-	s.lanes.place(key).Store(l) // a call that takes its time
-	require.ErrorIs(t, <-chargeLater(s, limits, "a"), ErrTimeout)
-	require.Equal(t, 1, queued(s, key))
-	s.carry(l, client)
-	require.Empty(t, client.calls, "nobody is aboard")
-	requireSpent(t, s, client, limits, "a", 0)
 }
 
 // TestOnePlaceHoldsOneLane: a bucket whose place is taken goes alone.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,8 +43,9 @@ func Open(o rueidis.ClientOption, opts ...Option) (*Store, error) {
 }
 
 func withDefaults(o rueidis.ClientOption) rueidis.ClientOption {
+	o.InitAddress = slices.Clone(o.InitAddress) // rueidis shuffles it in place
 	o.DisableCache = true
-	o.AlwaysPipelining = true
+	o.AlwaysPipelining, o.DisableAutoPipelining = true, false
 	if o.ConnWriteTimeout == 0 {
 		o.ConnWriteTimeout = time.Second
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/redis/rueidis"
 )
 
 // rider is a charge that waits for the call before it.
@@ -21,10 +23,11 @@ type answer struct {
 	err  error
 }
 
-// A rider waits until it is aboard, or has left, which then charged nothing.
+// What a rider is at. One that has left while it waited has charged nothing.
 const (
 	waits uint32 = iota
 	aboard
+	holds // aboard, and the call has its place in flight
 	left
 )
 
@@ -65,14 +68,46 @@ func (l *lane) board() []*rider {
 	return all
 }
 
-// wait returns the answer, or the error of deadline when that comes first.
-func (r *rider) wait(deadline context.Context) (int64, error) {
+// ride waits for the answer to r. Where the call before it takes long, it goes
+// alone: a call each way must fit into one check's time.
+func (s *Store) ride(deadline context.Context, behind *lane, r *rider, p pass, client rueidis.Client) (int64, error) {
 	select {
 	case a := <-r.answer:
-		r.free()
-		return a.debt, a.err
-	case <-deadline.Done():
-		r.state.CompareAndSwap(waits, left)
-		return 0, deadline.Err() //nolint:wrapcheck // classify does
+		return r.done(a, p)
+	case <-s.guard.patience.shared().Done():
 	}
+	if r.state.CompareAndSwap(waits, left) {
+		s.lanes.noteSlow()
+		c := &call{Context: deadline, values: r.values, key: behind.key}
+		return c.alone(p, client, s.withNow(behind.set.charge(r.cost)))
+	}
+	select {
+	case a := <-r.answer:
+		return r.done(a, p)
+	case <-deadline.Done():
+		// The call itself has not had its time, so this tells nothing of Redis.
+		if r.state.Swap(left) != holds {
+			s.guard.inFlight.Add(-1)
+		}
+		p.breaker.leave(p.ticket, false, false)
+		return 0, classify(deadline.Err())
+	}
+}
+
+// done leaves with an answer.
+func (r *rider) done(a answer, p pass) (int64, error) {
+	if r.state.Swap(left) != holds {
+		p.guard.inFlight.Add(-1)
+	}
+	r.free()
+	return a.debt, p.note(a.err, false)
+}
+
+// alone charges in what is left of a check's time, so that a timeout tells
+// nothing of Redis.
+func (c *call) alone(p pass, client rueidis.Client, args []string) (debt int64, err error) {
+	err = errPanicked
+	defer func() { err = p.leave(err, true) }()
+	debt, err = c.integer(gcraScript, client, args)
+	return debt, err
 }

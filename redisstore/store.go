@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/puzpuzpuz/xsync/v4"
 	"github.com/redis/rueidis"
@@ -31,19 +32,13 @@ type Store struct {
 
 var _ core.Store = (*Store)(nil)
 
-// connection is a client and what is known of it.
-type connection struct {
-	client  rueidis.Client
-	cluster bool
-}
-
 func newStore(opts []Option) *Store {
 	o := newOptions(opts)
 	return &Store{
 		guard: newGuard(o),
 		keys:  newKeyMaker(o.prefix, o.secret),
 		sets:  sets{known: xsync.NewMap[limitKey, *set]()},
-		lanes: lanes{seed: maphash.MakeSeed()},
+		lanes: lanes{seed: maphash.MakeSeed(), base: time.Now()},
 		clock: o.clock,
 	}
 }
@@ -58,10 +53,6 @@ func New(client rueidis.Client, opts ...Option) *Store {
 	s := newStore(opts)
 	s.connect(client)
 	return s
-}
-
-func (s *Store) connect(client rueidis.Client) {
-	s.connection.Store(&connection{client: client, cluster: client.Mode() == rueidis.ClientModeCluster})
 }
 
 // State is what the breaker does; in a Cluster, that of the worst range of
@@ -109,7 +100,7 @@ func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) er
 	return errors.Join(errs...)
 }
 
-func (s *Store) forget(ctx context.Context, key string) error {
+func (s *Store) forget(ctx context.Context, key string) (err error) {
 	conn, p, err := s.enter(ctx, key)
 	if err != nil {
 		return err
@@ -125,36 +116,10 @@ func (s *Store) forget(ctx context.Context, key string) error {
 		_, err := hurry(ctx, p, check)
 		return err
 	}
+	err = errPanicked
+	defer func() { err = p.leave(err, false) }()
 	_, err = check()
-	return p.leave(err, false)
-}
-
-// enter lets a check of key through, with the connection to use.
-func (s *Store) enter(ctx context.Context, key string) (*connection, pass, error) {
-	conn := s.connection.Load()
-	if conn == nil {
-		if err := ctx.Err(); err != nil {
-			return nil, pass{}, err //nolint:wrapcheck // the caller's own, as it is
-		}
-		return nil, pass{}, s.opener.notYet()
-	}
-	part := 0
-	if conn.cluster {
-		part = int(slot(key)) / (slots / ranges)
-	}
-	b := s.guard.breakers[part]
-	p, err := s.guard.enter(ctx, b)
-	if err != nil && errors.Is(err, ErrBusy) && b.mayListen() {
-		go s.listen(conn, b, key)
-	}
-	return conn, p, err
-}
-
-// listen finds out whether Redis is there, where the callers gave up so soon
-// that none of them saw an answer.
-func (s *Store) listen(conn *connection, b *breaker, key string) {
-	err := conn.client.Do(s.guard.shared(), conn.client.B().Get().Key(key).Build()).Error()
-	b.leave(ticket{}, rueidis.IsRedisNil(err) || !breaks(classify(err)), false)
+	return err
 }
 
 // integer calls a script of one key that replies with one number.
@@ -167,8 +132,7 @@ func (s *Store) integer(ctx context.Context, script *rueidis.Lua, key string, ar
 	if s.guard.inHurry(ctx) {
 		return hurry(ctx, p, func() (int64, error) { return c.integer(script, conn.client, args) })
 	}
-	n, err := c.integer(script, conn.client, args)
-	return n, p.leave(err, false)
+	return c.integerBy(p, script, conn.client, args)
 }
 
 // integers calls a script that replies with so many numbers. Keys may be nil for
@@ -185,8 +149,7 @@ func (s *Store) integers(ctx context.Context, script *rueidis.Lua, first string,
 	if s.guard.inHurry(ctx) {
 		return hurry(ctx, p, func() ([]int64, error) { return c.integers(script, conn.client, keys, args, want) })
 	}
-	n, err := c.integers(script, conn.client, keys, args, want)
-	return n, p.leave(err, false)
+	return c.integersBy(p, script, conn.client, keys, args, want)
 }
 
 // withNow appends the time of a test's clock.

@@ -24,7 +24,7 @@ func wiring(o rueidis.ClientOption, most int64) error {
 		faults = append(faults, fmt.Errorf("redisstore: Open: %w", err))
 	}
 	scale := o.RingScaleEachConn
-	if scale == 0 {
+	if scale <= 0 { // as rueidis takes it
 		scale = defaultRing
 	}
 	if ring := int64(1) << min(scale, 62); most >= ring {

@@ -1,0 +1,52 @@
+package redisstore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tierlimit/tierlimit/core"
+)
+
+// panicking is a client with a hook that panics.
+type panicking struct{ rueidis.Client }
+
+func (panicking) Do(context.Context, rueidis.Completed) rueidis.RedisResult { panic("a hook") }
+
+// TestAPanicOfTheClientIsOneFailure: it goes to whoever asked, and no place in
+// flight, probe or lane is lost.
+func TestAPanicOfTheClientIsOneFailure(t *testing.T) {
+	t.Parallel()
+	good := miniClient(t)
+	s := New(panicking{good}, WithBreaker(2, time.Millisecond), WithTimeout(time.Minute))
+	lone, log := core.Per(1, time.Hour).WithBurst(10).Limits(), core.PerHour(9).Using(core.SlidingLog).Limits()
+	key := core.Key{Tier: "t", ID: "a"}
+	for _, limits := range [][]core.Limit{lone, log, core.PerHour(9).And(core.PerDay(99)).Limits()} {
+		require.Panics(t, func() { _, _ = s.Take(t.Context(), core.Request{Key: key, Limits: limits, Cost: 1}) })
+		require.Zero(t, s.guard.inFlight.Load())
+		time.Sleep(2 * time.Millisecond) //nolint:forbidigo // the cool-down of a breaker
+	}
+	require.Panics(t, func() { _ = s.Reset(t.Context(), key, lone) })
+	require.Nil(t, s.lanes.place(s.RedisKey(key, lone)).Load())
+
+	// In goroutines of the store it is an error of all that wait.
+	l := &lane{call: call{key: [1]string{"k"}}, set: s.sets.of(lone)}
+	r := l.enqueue(t.Context(), 1)
+	s.carry(l, panicking{good})
+	require.ErrorContains(t, (<-r.answer).err, "a hook")
+	soon, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	time.Sleep(2 * time.Millisecond) //nolint:forbidigo // as above
+	_, err := s.Take(soon, core.Request{Key: key, Limits: lone, Cost: 1})
+	require.ErrorContains(t, err, "a hook")
+
+	s.connect(good)
+	require.Eventually(t, func() bool {
+		_, err := s.Take(t.Context(), core.Request{Key: key, Limits: lone, Cost: 1})
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
+	require.Equal(t, StateClosed, s.State())
+}
