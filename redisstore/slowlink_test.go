@@ -31,7 +31,8 @@ func TestAHotBucketOnASlowLinkStopsNobody(t *testing.T) {
 	go func() {
 		for !ended.Load() {
 			_, err := s.Take(context.Background(), core.Request{Key: user(2), Limits: plenty, Cost: 1}) //nolint:usetesting // it ends by itself
-			if innocent.Add(1); err != nil {
+			innocent.Add(1)
+			if err != nil {
 				refusedInnocent.Add(1)
 			}
 		}

@@ -143,13 +143,14 @@ func (s *Store) integers(ctx context.Context, script *rueidis.Lua, first string,
 		return nil, err
 	}
 	c := &call{Context: s.guard.shared(), values: ctx, key: [1]string{first}}
+	all := keys
 	if keys == nil {
-		keys = c.key[:]
+		all = c.key[:]
 	}
 	if s.guard.inHurry(ctx) {
-		return hurry(ctx, p, func() ([]int64, error) { return c.integers(script, conn.client, keys, args, want) })
+		return hurry(ctx, p, func() ([]int64, error) { return c.integers(script, conn.client, all, args, want) })
 	}
-	return c.integersBy(p, script, conn.client, keys, args, want)
+	return c.integersBy(p, script, conn.client, all, args, want)
 }
 
 // withNow appends the time of a test's clock.
