@@ -76,3 +76,47 @@ func TestManyWhoHammerAreEachAskedForOnceASecond(t *testing.T) {
 	})
 	require.LessOrEqual(t, asked, 5*users+users/100, "but for a few who share a place")
 }
+
+// TestWhatNobodyAskedAboutForTwoAgesIsBelievedNoLonger: another instance has made
+// room long ago, and nobody is refused beside the one who asks.
+func TestWhatNobodyAskedAboutForTwoAgesIsBelievedNoLonger(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct {
+		age     time.Duration
+		allowed bool
+	}{
+		{2*time.Second - time.Microsecond, false},
+		{2 * time.Second, true},
+		{time.Hour, true},
+	} {
+		c := newCached()
+		c.exhaust(t, day)
+		require.NoError(t, c.next.Store.Reset(t.Context(), ana, day))
+		c.clock.Advance(s.age)
+		c.asking(func() { charge(t, c, day, 1) }, func() {
+			require.Equal(t, s.allowed, charge(t, c, day, 1).Allowed, s.age)
+		})
+		require.True(t, charge(t, c, day, 1).Allowed, s.age)
+	}
+}
+
+// TestAnyAgeTellsWhatTheStoreWould, also when the clock is set back by a day.
+func TestAnyAgeTellsWhatTheStoreWould(t *testing.T) {
+	t.Parallel()
+	for _, age := range []time.Duration{1, time.Microsecond, time.Second, math.MaxInt64} {
+		c := newCached(denystore.WithMaxAge(age))
+		c.exhaust(t, ten)
+		for step := range 50 {
+			c.clock.Advance(1500 * time.Millisecond)
+			if step == 40 {
+				c.clock.Advance(-24 * time.Hour)
+			}
+			want := take(t, c.next.Store, core.Request{Key: ana, Limits: ten, Cost: 1, Mode: core.Look})
+			got := charge(t, c, ten, 1)
+			require.Equal(t, want.Allowed, got.Allowed, "age %v, step %d", age, step)
+			if !want.Allowed {
+				require.Equal(t, want.Levels, got.Levels, "age %v, step %d", age, step)
+			}
+		}
+	}
+}

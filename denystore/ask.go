@@ -19,11 +19,22 @@ type question struct {
 	asked time.Duration
 }
 
+// close ends the claim, if there is one, and tells whether no other that is
+// counted in with it is open.
+func (q *question) close() bool { return q.claim != nil && q.claim.open.Add(-1) <= 0 }
+
 // ask asks the next store and notes what its answer tells.
 func (s *Store) ask(ctx context.Context, q question, r core.Request) (core.Result, error) {
 	changes := s.changesOf(q.who)
 	q.first, q.asked = changes.now(), s.now()
+	returned := false
+	defer func() {
+		if !returned { // next panicked
+			s.lost(&q)
+		}
+	}()
 	res, err := s.next.Take(ctx, r)
+	returned = true
 	switch {
 	case err != nil:
 		s.failed(ctx, &q, err)
@@ -36,20 +47,27 @@ func (s *Store) ask(ctx context.Context, q question, r core.Request) (core.Resul
 	return res, err //nolint:wrapcheck // a decorator hands on
 }
 
-// failed forgets: what is of age and cannot be confirmed is not good for longer.
-// That a caller hung up says nothing, but what it claimed may not be charged.
+// failed forgets, unless the caller hung up, which says nothing. But what it
+// claimed may not be charged, and what it was to confirm of claims is not.
 func (s *Store) failed(ctx context.Context, q *question, err error) {
 	if !ended(ctx, err) {
-		s.cells.forget(q.who)
+		s.lost(q)
 		return
 	}
-	if q.claim == nil {
-		return
+	q.close()
+	d := s.cells.find(q.who)
+	if d == nil || d.open == nil {
+		return // else hammering and hanging up would get around the cache
 	}
-	q.claim.open.Add(-1)
-	if d := s.cells.find(q.who); d != nil && d.open == q.claim.open {
+	if q.aged || q.claim != nil && d.open == q.claim.open {
 		d.due()
 	}
+}
+
+// lost forgets: what is of age and cannot be confirmed is not good for longer.
+func (s *Store) lost(q *question) {
+	q.close()
+	s.cells.forget(q.who)
 }
 
 // ended tells whether err is the end of the caller's own ctx. A store that
@@ -89,16 +107,23 @@ func (s *Store) allowed(q *question, r *core.Request, res *core.Result) {
 // confirmed notes what is left after a claim was charged, once no other is open:
 // until then it is counted in, as they are.
 func (s *Store) confirmed(q *question, res *core.Result) {
-	if q.claim.open.Add(-1) > 0 {
+	if !q.close() {
 		return
 	}
 	d := s.cells.find(q.who)
-	if d == nil || d.open != q.claim.open {
-		return // the store has said more since
+	if d == nil {
+		return
+	}
+	if d.open != q.claim.open {
+		d.due() // the store has said more since, but perhaps from before this charge
+		return
 	}
 	var next *refusal
 	if !res.Degraded {
 		next = d.after(answer{&res.Levels, q.asked, s.now()}, s.maxAge)
+	}
+	if next != nil && (d != q.claim || q.known.open != nil) {
+		next.due() // of several claims, the last that is answered need not be the last that was charged
 	}
 	s.cells.swap(d, next)
 }
@@ -126,13 +151,13 @@ func (s *Store) refused(q *question, r *core.Request, res *core.Result) {
 		d = newRefusal(q.who, r, answer{&res.Levels, q.asked, s.now()}, s.maxAge)
 	}
 	if d == nil {
-		s.cells.forget(q.who)
+		s.lost(q)
 		return
 	}
 	found := s.cells.find(q.who)
 	known := found == q.known || found == nil
 	if q.claim != nil {
-		last := q.claim.open.Add(-1) <= 0
+		last := q.close()
 		known = found == q.claim || found == nil || last && found.open == q.claim.open
 	}
 	if known || s.changesOf(q.who).now() == q.first { // else what was noted meanwhile is newer

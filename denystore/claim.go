@@ -24,7 +24,7 @@ func (d *refusal) judge(cost int, now, maxAge time.Duration) verdict {
 		return unknown // the clock was set back
 	}
 	if d.wait(cost, now) > 0 {
-		if d.until != 0 && now >= d.until {
+		if now >= d.until {
 			return unknown
 		}
 		asks := d.ask.Load()
@@ -52,7 +52,7 @@ func (d *refusal) claim(cost int, now, maxAge time.Duration) *refusal {
 	c.note(levels, now, maxAge)
 	c.lag, c.since, c.until = d.lag, now, plus(now, maxAge)
 	c.used.Store(d.used.Load())
-	if d.until == 0 {
+	if d.open == nil {
 		c.open = new(atomic.Int32)
 	} else {
 		c.open = d.open

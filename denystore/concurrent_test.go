@@ -12,6 +12,19 @@ import (
 	"github.com/tierlimit/tierlimit/core"
 )
 
+// severalQuotas are of each algorithm, narrow and wide, and together.
+var severalQuotas = []core.Quota{
+	core.PerMinute(10),
+	core.PerSecond(2),
+	core.PerSecond(20).WithBurst(40),
+	core.PerSecond(3).WithBurst(7),
+	core.PerSecond(200).WithBurst(3),
+	core.PerSecond(20).And(core.PerMinute(90)),
+	core.PerSecond(5).Using(core.FixedWindow),
+	core.Per(9, 4*time.Second).Using(core.SlidingLog),
+	core.PerSecond(5).And(core.Per(30, 20*time.Second).Using(core.FixedWindow)),
+}
+
 // TestManyAtOnceAreRefusedOnlyWhatDoesNotFit: many ask at the same moment, at
 // random moments. Nothing gives back within one, so what did not fit at any time
 // of it does not fit at its end: whoever was refused from memory is asked about
@@ -19,17 +32,7 @@ import (
 func TestManyAtOnceAreRefusedOnlyWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	const callers = 16
-	for seed, quota := range []core.Quota{
-		core.PerMinute(10),
-		core.PerSecond(2),
-		core.PerSecond(20).WithBurst(40),
-		core.PerSecond(3).WithBurst(7),
-		core.PerSecond(200).WithBurst(3),
-		core.PerSecond(20).And(core.PerMinute(90)),
-		core.PerSecond(5).Using(core.FixedWindow),
-		core.Per(9, 4*time.Second).Using(core.SlidingLog),
-		core.PerSecond(5).And(core.Per(30, 20*time.Second).Using(core.FixedWindow)),
-	} {
+	for seed, quota := range severalQuotas {
 		for _, cost := range []int{1, 2} {
 			rng := rand.New(rand.NewPCG(uint64(seed), uint64(cost)))
 			c, limits := newCached(), quota.Limits()

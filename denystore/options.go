@@ -17,8 +17,11 @@ type options struct {
 	clock   core.Clock
 }
 
-// WithMaxAge bounds how long a refusal is answered from memory, above 0; the
-// default is 1 s. A give-back by another instance is seen up to so much later.
+// WithMaxAge is how long a refusal is answered from memory before one request
+// asks again, above 0; the default is 1 s. A give-back by another instance is
+// seen up to so much later, by all once the one who asks is answered. A refusal
+// that no answer has confirmed for two ages, because nobody came or whoever asked
+// hung up, is believed no longer: all who come ask.
 func WithMaxAge(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("denystore: WithMaxAge(%v), must be above 0", d)) //nolint:forbidigo // wiring fault, at start-up

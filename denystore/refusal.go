@@ -22,7 +22,7 @@ type refusal struct {
 	lag   time.Duration // how much later it answered: waits are told as if it had judged then
 	since time.Duration // when this was noted
 	fits  time.Duration // when cost may fit again
-	until time.Duration // of a claim: how long it is believed; 0 for what a store has said
+	until time.Duration // how long it is believed: for two ages, a claim for one
 	open  *atomic.Int32 // of a claim: how many of those that it counts in are not answered
 
 	ask  atomic.Int64 // from when on one request asks again
@@ -59,6 +59,7 @@ func (d *refusal) note(levels [core.MaxLimits]core.Level, asked, maxAge time.Dur
 	}
 	d.fits = plus(asked, wait)
 	d.ask.Store(int64(plus(asked, maxAge)))
+	d.until = plus(plus(asked, maxAge), maxAge)
 }
 
 // after is what is known once a store has told other levels of the same windows:

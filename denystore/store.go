@@ -82,7 +82,14 @@ func (s *Store) correct(ctx context.Context, r core.Request) (core.Result, error
 	who := s.seeds.of(&r.Key)
 	changes := s.changesOf(who)
 	first, asked := changes.now(), s.now()
+	returned := false
+	defer func() {
+		if !returned { // next panicked, perhaps after it had given back
+			s.forget(who)
+		}
+	}()
 	res, err := s.next.Take(ctx, r)
+	returned = true
 	alone := changes.add(room) == first+room
 	d := s.cells.find(who)
 	if d == nil {
@@ -100,11 +107,15 @@ func (s *Store) correct(ctx context.Context, r core.Request) (core.Result, error
 
 // Reset forgets key here and in the next store; see [core.Store].
 func (s *Store) Reset(ctx context.Context, key core.Key, limits []core.Limit) error {
-	err := s.next.Reset(ctx, key, limits)
-	who := s.seeds.of(&key)
+	defer s.forget(s.seeds.of(&key))
+	return s.next.Reset(ctx, key, limits) //nolint:wrapcheck // a decorator hands on
+}
+
+// forget has nothing be known of who, for whom there may be more room by now;
+// neither what is on its way.
+func (s *Store) forget(who fingerprint) {
 	s.changesOf(who).add(room)
 	s.cells.forget(who)
-	return err //nolint:wrapcheck // a decorator hands on
 }
 
 func (s *Store) changesOf(who fingerprint) *changes {
