@@ -18,8 +18,8 @@ func (d *Decision) undo(ctx context.Context, before Decision) {
 	if before.Cost == 0 || before.late() {
 		return
 	}
-	if d.Outcome == OverQuota && before.fallback == before.Cost {
-		d.promiseNothing(ctx, before)
+	if d.Outcome == OverQuota && d.Degraded {
+		d.promiseNothing(ctx)
 	}
 	res, err := before.giveBack(ctx, before.Cost, true)
 	switch {
@@ -31,11 +31,11 @@ func (d *Decision) undo(ctx context.Context, before Decision) {
 	}
 }
 
-// promiseNothing takes the wait away where the fallback that charged d has one for
-// the rest and none for the whole: it holds less than the plan, so waiting may
-// not help.
-func (d *Decision) promiseNothing(ctx context.Context, before Decision) {
-	res, err := d.limiter.store.Take(detach(ctx), before.request(Look, d.Asked))
+// promiseNothing takes the wait away where the fallback that refused the rest has
+// one for that and none for the whole, whoever charged the first part: it holds
+// less than the plan, so waiting may not help.
+func (d *Decision) promiseNothing(ctx context.Context) {
+	res, err := d.limiter.store.Take(detach(ctx), d.request(Look, d.Asked))
 	if err != nil || res.Allowed {
 		return
 	}

@@ -105,3 +105,34 @@ func TestWhatARaiseMayWaitForIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestARaiseThatNoShareHoldsIsPromisedNothing, whichever store charged its first
+// part: the share holds 5, of which another request has 1.
+func TestARaiseThatNoShareHoldsIsPromisedNothing(t *testing.T) {
+	t.Parallel()
+	for _, s := range []struct {
+		name string
+		away bool // already when the first unit is charged
+		then int  // what it is raised to first
+	}{
+		{"the shared store", false, 1},
+		{"both", false, 3},
+		{"the local store", true, 1},
+	} {
+		p := newPair(fallbackstore.WithShare(0.5))
+		l, _ := limiterOver(t, p)
+		p.primary.fail(errAway)
+		require.True(t, l.Take(t.Context(), id, 1).Allowed())
+		if !s.away {
+			p.primary.fail(nil)
+		}
+		d := l.Take(t.Context(), id, 1)
+		require.Equal(t, s.away, d.Degraded)
+		p.primary.fail(errAway)
+		d = d.Raise(t.Context(), s.then)
+		require.True(t, d.Allowed(), s.name)
+		d = d.Raise(t.Context(), 6)
+		require.Equal(t, core.OverQuota, d.Outcome, s.name)
+		require.Zero(t, d.Level.RetryAfter, "%s: a full share does not hold 6", s.name)
+	}
+}
