@@ -99,10 +99,15 @@ func (s *shares) stretch(l core.Limit) time.Duration {
 }
 
 // apart makes l a window that others has not: one may have been stretched to the
-// length of another.
+// length of another. Of many units it becomes one, at the same rate, because a
+// microsecond more would have each of them come back a microsecond later.
 func apart(others []core.Limit, l core.Limit) core.Limit {
 	for slices.ContainsFunc(others, func(o core.Limit) bool { return o.Algorithm == l.Algorithm && o.Window == l.Window }) {
-		l.Window += time.Microsecond
+		if l.Algorithm == core.GCRA && l.Count > 1 {
+			l.Count, l.Window = 1, l.Emission()
+		} else {
+			l.Window += time.Microsecond
+		}
 	}
 	return l
 }

@@ -60,6 +60,7 @@ func TestAShareIsAPartOfEachWindowsCountAndBurst(t *testing.T) {
 		{0.25, "1/min sliding", "1/4m sliding"},
 		{1.0 / 148, "109/1125899906842624us fixed", "1/1528744827639527us fixed"}, // up by one
 		{0.25, "1/min and 4/4m", "1/4m and 1/240000001us"},                        // two windows are no one window
+		{0.25, "1/250ms and 500000/s", "1/s and 1/8us burst 125000"},              // nor is 125000/1000001us, 9 us a unit
 		{0.5, "20/s burst 40 and 50000/day", "10/s burst 20 and 25000/day"},
 		{
 			0.25, "10/s and 8/min sliding and 3/h fixed and 1000/day",
