@@ -1,17 +1,13 @@
 package httplimit_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,130 +78,6 @@ func TestRefuseOverQuota(t *testing.T) {
 	rec = answer(httplimit.Refuse, http.MethodGet, core.Decision{Outcome: 200})
 	require.Equal(t, 503, rec.Code)
 	requireBody(t, `{"error":"service unavailable"}`, rec)
-}
-
-func TestRefuseByPolicyStatus(t *testing.T) {
-	t.Parallel()
-	for status := 400; status <= 599; status++ {
-		reason := http.StatusText(status)
-		switch {
-		case status == 503:
-			reason = "service unavailable"
-		case reason == "":
-			reason = "request denied"
-		}
-		quoted, err := json.Marshal(reason)
-		require.NoError(t, err)
-		for _, d := range []core.Decision{
-			newLimiter(t, core.PerMinute(10), core.OnMissing(core.Deny(status))).Take(t.Context(), core.Identity{}, 1),
-			newLimiter(t, core.PerMinute(10), core.OnUnknownTier(core.Deny(status))).Take(t.Context(), core.Identity{Key: "key_eva", Tier: "gold"}, 1),
-			newLimiterOver(t, downStore{}, "free", core.PerMinute(10), core.OnStorageError(core.Deny(status))).Take(t.Context(), ana, 1),
-		} {
-			rec := answer(httplimit.Refuse, http.MethodGet, d)
-			require.Equal(t, status, rec.Code)
-			require.Equal(t, `{"error":`+string(quoted)+`}`, rec.Body.String())
-			require.Equal(t, http.Header{"Content-Type": {"application/json"}}, rec.Header(), status)
-		}
-	}
-}
-
-func TestStatusOfABodyThatCouldNotBePeeked(t *testing.T) {
-	t.Parallel()
-	l := newLimiter(t, core.PerMinute(10))
-	for _, c := range []struct {
-		err    error
-		status int
-		body   string
-	}{
-		{httplimit.ErrBodyTooLarge, 413, `{"error":"payload too large"}`},
-		{httplimit.ErrBodyRead, 400, `{"error":"failed to read request body"}`},
-		{fmt.Errorf("identify: %w", httplimit.ErrBodyTooLarge), 413, `{"error":"payload too large"}`},
-		{fmt.Errorf("identify: %w: %w", httplimit.ErrBodyRead, io.ErrUnexpectedEOF), 400, `{"error":"failed to read request body"}`},
-		{errors.New("other"), 503, `{"error":"service unavailable"}`},
-	} {
-		d := l.Fail(t.Context(), c.err)
-		require.Equal(t, c.status, httplimit.Status(d))
-		rec := answer(httplimit.Refuse, http.MethodPost, d)
-		require.Equal(t, c.status, rec.Code)
-		require.Equal(t, c.body, rec.Body.String())
-	}
-
-	gone, hangUp := context.WithCancel(t.Context())
-	hangUp()
-	require.Equal(t, 499, httplimit.Status(l.Fail(gone, httplimit.ErrBodyRead)), "who hung up sent no bad body")
-
-	d := core.Decision{Outcome: core.StorageFailed, Err: httplimit.ErrBodyTooLarge}
-	require.Equal(t, 503, httplimit.Status(d), "only identification reads bodies")
-}
-
-func TestStatusIsTheDecisionsOwn(t *testing.T) {
-	t.Parallel()
-	for _, d := range append(everyOutcome(t), core.Decision{}, allowed(t, core.PerMinute(10))) {
-		require.Equal(t, d.Status(), httplimit.Status(d), d.Outcome)
-	}
-}
-
-func TestRetryAfterIsRoundedUpToWholeSeconds(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		wait    time.Duration
-		seconds string
-	}{
-		{0, "1"},
-		{1, "1"},
-		{time.Microsecond, "1"},
-		{999 * time.Millisecond, "1"},
-		{time.Second, "1"},
-		{1_000_000_001, "2"},
-		{1900 * time.Millisecond, "2"},
-		{6 * time.Second, "6"},
-		{100 * time.Second, "100"},
-		{30 * 24 * time.Hour, "2592000"},
-		{math.MaxInt64, "9223372037"},
-		{-time.Second, "1"},
-	} {
-		d := refused(t, core.PerMinute(10))
-		d.Level.RetryAfter = c.wait
-		for _, f := range []refuser{httplimit.Refuse, httplimit.Problem} {
-			rec := answer(f, http.MethodGet, d)
-			require.Equal(t, []string{c.seconds}, rec.Header().Values("Retry-After"), c.wait)
-			require.True(t, strings.HasSuffix(rec.Body.String(), `"retry_after":`+c.seconds+`}`), rec.Body)
-		}
-	}
-}
-
-// A fallback that holds less than the plan may never have room for a cost.
-func TestNoWaitIsToldWhereAFallbackKnowsNone(t *testing.T) {
-	t.Parallel()
-	d := refused(t, core.PerMinute(10))
-	d.Degraded, d.Level.RetryAfter = true, 0
-	rec := answer(httplimit.Refuse, http.MethodGet, d)
-	require.Equal(t, http.StatusTooManyRequests, rec.Code)
-	require.Empty(t, rec.Header().Values("Retry-After"))
-	requireBody(t, `{"error":"rate limit exceeded","tier":"free"}`, rec)
-
-	rec = answer(httplimit.Problem, http.MethodGet, d)
-	require.Equal(t, http.StatusTooManyRequests, rec.Code)
-	require.Empty(t, rec.Header().Values("Retry-After"))
-	requireBody(t, `{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota exceeded","status":429,`+
-		`"detail":"The rate limit of tier \"free\" is exceeded.","violated-policies":["free"]}`, rec)
-
-	d.Level.RetryAfter = 12 * time.Second
-	require.Equal(t, "12", answer(httplimit.Refuse, http.MethodGet, d).Header().Get("Retry-After"))
-}
-
-func TestRetryAfterIsOnlyForWhatWaitingHelps(t *testing.T) {
-	t.Parallel()
-	for _, d := range append(everyOutcome(t), allowed(t, core.PerMinute(10))) {
-		h := http.Header{}
-		httplimit.RetryAfter(h, d)
-		require.Empty(t, h, d.Outcome)
-	}
-	shadow := newLimiter(t, core.PerMinute(1).Shadow())
-	shadow.Take(t.Context(), ana, 1)
-	h := http.Header{}
-	httplimit.RetryAfter(h, shadow.Take(t.Context(), ana, 1))
-	require.Empty(t, h)
 }
 
 // oddNames are tier names that a careless encoder gets wrong. Plans refuse the
