@@ -10,6 +10,7 @@
 -- bucket is full (r >= 0); refused, the same as -1 - r. The client knows the
 -- rest. Numbers are whole and stay below 2^53, so doubles hold them exactly.
 
+local redis, string, ARGV, KEYS = redis, string, ARGV, KEYS -- cheaper than looking them up again
 local charge, tau = ARGV[1] + 0, ARGV[2] + 0 -- cheaper than tonumber
 local now, slack = ARGV[3], 3600000
 if now then
