@@ -23,13 +23,18 @@ end
 -- A value that is no tat, or of another type, counts as none and is overwritten.
 -- Any other error is the caller's to know: swallowed, it would let all pass.
 local stored = redis.pcall('GET', KEYS[1])
-local tat, debt = tonumber(stored), 0 -- debt is tat - now
-if tat then
-	if tat > now and tat < 9007199254740992 and string.find(stored, '^%d+$') then
-		debt = tat - now
+local debt = 0 -- tat - now
+if stored then
+	if stored.err then -- a table; a string has no such field
+		if string.sub(stored.err, 1, 9) ~= 'WRONGTYPE' then
+			return stored
+		end
+	elseif string.find(stored, '^%d+$') then
+		local tat = stored + 0
+		if tat > now and tat < 9007199254740992 then
+			debt = tat - now
+		end
 	end
-elseif type(stored) == 'table' and string.sub(stored.err, 1, 9) ~= 'WRONGTYPE' then
-	return stored
 end
 
 -- The clock was set back, or the quota shrank.
@@ -45,7 +50,7 @@ end
 if allowed or mended then
 	-- In two parts it fits '%d' where that has 32 bits too; tostring keeps 14
 	-- digits only, and '%.0f' is dear. The milliseconds are rounded up.
-	tat = now + debt
+	local tat = now + debt
 	local low, ttl = tat % 100000000, (debt + 999) / 1000 + slack
 	redis.call('SET', KEYS[1], string.format('%d%08d', (tat - low) / 100000000, low),
 		'PX', ttl < 2147483648 and string.format('%d', ttl) or string.format('%.0f', ttl - ttl % 1))
