@@ -50,7 +50,8 @@ func TestChecksDoNotWaitForAConnectionThatAnotherMakes(t *testing.T) {
 		silent := send(t, 200, 3*time.Second, func(int) error { return ask(s) })
 		noise := quantile(silent.late, 0.99)
 		t.Logf("%d checks, p99 %v, noise %v", len(silent.took), quantile(silent.took, 0.99), noise)
-		require.LessOrEqual(t, quantile(silent.took, 0.99), 110*time.Millisecond+3*noise)
+		// Other tests run beside; waiting for the others' connection took 160 ms and more.
+		require.LessOrEqual(t, quantile(silent.took, 0.99), 130*time.Millisecond+3*noise)
 		hole.Store(0)
 		redistest.Wait(t, 10*time.Second, "an answer", func() error { return ask(s) })
 	}
