@@ -43,7 +43,7 @@ func Open(o rueidis.ClientOption, opts ...Option) (*Store, error) {
 }
 
 func withDefaults(o rueidis.ClientOption) rueidis.ClientOption {
-	o.InitAddress = slices.Clone(o.InitAddress) // rueidis shuffles it in place
+	o.InitAddress = slices.Clone(o.InitAddress) // the caller's stays
 	o.DisableCache = true
 	o.AlwaysPipelining, o.DisableAutoPipelining = true, false
 	if o.ConnWriteTimeout == 0 {
@@ -101,7 +101,9 @@ const (
 func (o *opener) run(ctx context.Context, s *Store) {
 	defer close(o.done)
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		client, err := rueidis.NewClient(o.option)
+		option := o.option
+		option.InitAddress = slices.Clone(option.InitAddress) // as in refused
+		client, err := rueidis.NewClient(option)
 		if err == nil {
 			o.dialer.hurry(s.guard.timeout)
 			s.connect(client)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 
 	"github.com/redis/rueidis"
@@ -37,6 +38,7 @@ func wiring(o rueidis.ClientOption, most int64) error {
 // refused is what rueidis has against o before it connects to anything.
 func refused(o rueidis.ClientOption) error {
 	var dialed atomic.Bool
+	o.InitAddress = slices.Clone(o.InitAddress) // rueidis shuffles it in place, while it still reads it elsewhere
 	o.DialCtxFn = func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn, error) {
 		dialed.Store(true)
 		return nil, net.ErrClosed
