@@ -60,7 +60,7 @@ func TestASlowStateChangeDoesNotHoldUpAHotBucket(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	s := redisstore.New(server.Client(t), redisstore.WithBreaker(5, 100*time.Millisecond), redisstore.WithStateChange(func(redisstore.State) {
-		time.Sleep(150 * time.Millisecond) //nolint:forbidigo // it is slow
+		time.Sleep(150 * time.Millisecond) //nolint:forbidigo // it is slow, beside a real server
 	}))
 	answers(t, s)
 	server.Freeze(t)
