@@ -16,6 +16,16 @@ import (
 type Decision struct {
 	// Outcome says why; obey [Decision.Allowed].
 	Outcome Outcome
+	// Degraded tells that a fallback answered.
+	Degraded bool
+	// Shadowed tells that a shadow tier would have refused: Outcome says why,
+	// and Allowed is true.
+	Shadowed bool
+
+	unknown  bool  // Identity.Tier is not in the plans
+	answered bool  // the store judged it, so its charge can be corrected
+	status   int16 // of a policy's refusal; 0: the outcome's own
+
 	// Tier is the name of the tier it was judged under; "" when there was none.
 	Tier string
 	// Asked is how many units were asked for in all: 5 for /report.
@@ -30,18 +40,10 @@ type Decision struct {
 	// At is when it was judged: by the store's clock where the store tells it,
 	// else by this machine's.
 	At time.Time
-	// Degraded tells that a fallback answered.
-	Degraded bool
-	// Shadowed tells that a shadow tier would have refused: Outcome says why,
-	// and Allowed is true.
-	Shadowed bool
 	// Err is what went wrong, for logs and never for clients; nil when nothing.
 	Err error
 
-	status   int  // of a policy's refusal; 0: the outcome's own
-	unknown  bool // Identity.Tier is not in the plans
-	answered bool // the store judged it, so its charge can be corrected
-	fallback int  // units of Cost that a fallback has charged
+	fallback int // units of Cost that a fallback has charged
 	checked  time.Duration
 	limiter  *Limiter
 	grant    *grant
@@ -63,7 +65,7 @@ func (d Decision) Status() int {
 	case d.Allowed():
 		return outcomes[Allowed].status
 	case d.status != 0:
-		return d.status
+		return int(d.status)
 	case int(d.Outcome) < len(outcomes):
 		return outcomes[d.Outcome].status
 	}

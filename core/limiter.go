@@ -46,7 +46,7 @@ func New(store Store, plans Plans, opts ...Option) (*Limiter, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	l.shared.plans.Store(compiled)
+	l.shared.plans.Store(compiled.prepare(store))
 	l.start()
 	return l, nil
 }
@@ -104,7 +104,7 @@ func (l *Limiter) SetPlans(p Plans) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	l.shared.plans.Store(compiled)
+	l.shared.plans.Store(compiled.prepare(l.store))
 	return nil
 }
 

@@ -27,9 +27,10 @@ func (s *snapshot) of(tier string) *grant {
 
 // grant is a quota with what judging it needs again and again.
 type grant struct {
-	quota  Quota
-	limits []Limit
-	most   int64 // the largest cost that can ever pass
+	quota    Quota
+	limits   []Limit
+	most     int64    // the largest cost that can ever pass
+	prepared Prepared // for a tier's lone limit, where the store has a short way; nil for an override
 }
 
 func newGrant(q Quota) *grant {
@@ -53,6 +54,18 @@ func compile(p Plans) *snapshot {
 	}
 	for key, q := range s.plans.Overrides {
 		s.overrides[key] = newGrant(q)
+	}
+	return s
+}
+
+// prepare has the store make the tiers ready. The plans were checked.
+func (s *snapshot) prepare(store Store) *snapshot {
+	if p, ok := store.(Preparer); ok {
+		for tier, g := range s.tiers {
+			if len(g.limits) == 1 {
+				g.prepared = p.Prepare(store, tier, g.limits[0])
+			}
+		}
 	}
 	return s
 }

@@ -22,6 +22,25 @@ type Store interface {
 	Reset(ctx context.Context, key Key, limits []Limit) error
 }
 
+// Preparer is what a [Store] in this process may be as well, for speed alone: a
+// [Limiter] then has the usual check, a charge of a lone GCRA window, made ready
+// once for each tier instead of spelling it out at every request. Package
+// memstore is one.
+type Preparer interface {
+	// Prepare returns what does Take's work for charges of limit in tier, or nil
+	// where there is nothing shorter than Take. asked is the store that the
+	// limiter was given: a Preparer that is not asked itself, because another
+	// store has it embedded, returns nil, so that the other's Take is not passed
+	// over.
+	Prepare(asked Store, tier string, limit Limit) Prepared
+}
+
+// Prepared is Take with [Charge] for a cost from 0 to the limit's burst, of one
+// limit in one tier. It never fails or waits, is never Degraded, and tells its
+// clock as [Result].Now does. id is [Key].ID, an address where anonymous is true.
+// It is safe for concurrent use.
+type Prepared func(scope, id string, anonymous bool, cost int) (level Level, now time.Time, allowed bool)
+
 // ErrUnsupported is returned by a [Store] that lacks an algorithm or a
 // combination of windows. A [Limiter] refuses such a request with 503 whatever
 // its policies say, because letting it through would mean no limit at all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Take decides whether id may have cost units now, and charges them if so.
@@ -76,19 +77,36 @@ func (l *Limiter) judge(ctx context.Context, d *Decision, id *Identity, cost int
 	if key == "" {
 		key, anonymous = d.identity.Addr, true
 	}
-	res, err := l.store.Take(ctx, Request{
+	if charge := d.grant.prepared; charge != nil && mode == Charge {
+		level, now, allowed := charge(l.scope, key, anonymous, cost)
+		l.stamp(d, now)
+		d.Limit, d.Level, d.answered = d.grant.limits[0], level, true
+		if allowed {
+			d.Outcome, d.Cost = Allowed, cost
+		} else {
+			d.refuse(OverQuota)
+			d.answered = d.Shadowed
+		}
+		return
+	}
+	l.ask(ctx, d, Request{
 		Key:    Key{Scope: l.scope, Tier: d.Tier, ID: key, Anonymous: anonymous},
 		Limits: d.grant.limits, Cost: cost, Mode: mode,
 	})
-	l.stamp(d, &res)
+}
+
+// ask has the store judge r, and fills d.
+func (l *Limiter) ask(ctx context.Context, d *Decision, r Request) {
+	res, err := l.store.Take(ctx, r)
+	l.stamp(d, res.Now)
 	switch {
 	case err != nil:
 		l.storageFailed(ctx, d, err)
 	case res.Allowed:
 		d.read(&res)
 		d.Outcome = Allowed
-		if mode == Charge {
-			d.charged(cost)
+		if r.Mode == Charge {
+			d.charged(r.Cost)
 		}
 	default:
 		d.read(&res)
@@ -137,7 +155,7 @@ func (l *Limiter) obey(d *Decision, plans *snapshot, p Policy, refused, allowed 
 	case policyTier:
 		d.Tier = p.tier
 	case policyDeny:
-		d.status = p.status
+		d.status = int16(p.status) //nolint:gosec // three digits
 	case policyUnset:
 	}
 	d.grant = plans.tiers[d.Tier]
@@ -183,7 +201,7 @@ func (l *Limiter) storageFailed(ctx context.Context, d *Decision, err error) {
 		d.Outcome = AllowedOnStorageError
 	default:
 		d.refuse(StorageFailed)
-		d.status = l.onStorageError.status
+		d.status = int16(l.onStorageError.status) //nolint:gosec // three digits
 	}
 }
 
@@ -199,9 +217,9 @@ func ended(ctx context.Context, err error) bool {
 
 // stamp notes when d was judged, by the store's clock where it tells, and how
 // old the limiter is by its own.
-func (l *Limiter) stamp(d *Decision, res *Result) {
-	d.At = res.Now
-	own := res.Now
+func (l *Limiter) stamp(d *Decision, now time.Time) {
+	d.At = now
+	own := now
 	// A reading of this machine's monotonic clock, which the store has just
 	// made, saves a second one.
 	if !l.system || own.Round(0) == own { //nolint:staticcheck // Equal is blind to the monotonic reading

@@ -23,16 +23,23 @@ const (
 // fingerprint hashes the parts of k one by one, so that no part can be
 // mistaken for another however they are written.
 func (s *Store) fingerprint(k *core.Key) fingerprint {
-	owner := maphash.String(s.seedB, k.Tier)
-	if k.Scope != "" {
-		owner ^= bits.RotateLeft64(maphash.String(s.seedA, k.Scope)*spreadScope, 29)
+	return s.fingerprintIn(s.tierHash(k.Tier), k.Scope, k.ID, k.Anonymous)
+}
+
+func (s *Store) tierHash(tier string) uint64 { return maphash.String(s.seedB, tier) }
+
+// fingerprintIn is fingerprint for a tier that is hashed already.
+func (s *Store) fingerprintIn(tier uint64, scope, id string, isAddress bool) fingerprint {
+	owner := tier
+	if scope != "" {
+		owner ^= bits.RotateLeft64(maphash.String(s.seedA, scope)*spreadScope, 29)
 	}
-	if k.Anonymous {
+	if isAddress {
 		owner ^= anonymous
 	}
 	f := fingerprint{
-		hash:  maphash.String(s.seedA, k.ID) ^ owner*spreadTier,
-		extra: maphash.String(s.seedB, k.ID) ^ bits.RotateLeft64(owner, 32)*spreadScope,
+		hash:  maphash.String(s.seedA, id) ^ owner*spreadTier,
+		extra: maphash.String(s.seedB, id) ^ bits.RotateLeft64(owner, 32)*spreadScope,
 	}
 	if f.hash <= deleted {
 		f.hash += 2

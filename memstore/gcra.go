@@ -36,12 +36,10 @@ func rateOf(l *core.Limit) rate {
 	return r
 }
 
-// charge is judge for the usual request, a Charge above 0: the tat that it makes,
-// beyond now + tau where it does not fit. Where more has to be looked at, it is
-// not the usual one.
-func (r *rate) charge(now, tat int64, q *core.Request) (next int64, usual bool) {
-	cost := int64(q.Cost)
-	if q.Mode != core.Charge || cost <= 0 || cost > r.burst || tat > now+r.tau+jitter {
+// charge is judge for the usual charge: the tat that it makes, beyond now + tau
+// where it does not fit. Where more has to be looked at, it is not the usual one.
+func (r *rate) charge(now, tat, cost int64) (next int64, usual bool) {
+	if cost <= 0 || cost > r.burst || tat > now+r.tau+jitter {
 		return 0, false
 	}
 	return max(tat, now) + r.step*cost, true
@@ -110,20 +108,16 @@ func (r *rate) exhausted(tat, now int64) bool { return now+r.tau-tat < r.step }
 // answer tells v as a store's fresh Result, but for the clock.
 func (r *rate) answer(v *verdict, now int64, res *core.Result) {
 	res.Allowed, res.Charged = v.wait == 0, clampInt(v.charged)
-	r.level(now, v.tat, &res.Levels[0])
-	res.Levels[0].RetryAfter = duration(v.wait)
+	res.Levels[0] = r.level(now, v.tat, v.wait)
 }
 
-// level fills a fresh Level of a bucket whose tat is tat, but for the wait.
-func (r *rate) level(now, tat int64, level *core.Level) {
-	level.Remaining = clampInt(max(r.tau-(tat-now), 0) / r.step)
-	level.ResetAfter = duration(tat - now)
-}
-
-// refuse fills a fresh Result for a cost with which the tat would be next.
-func (r *rate) refuse(now, next, cost int64, res *core.Result) {
-	r.level(now, next-r.step*cost, &res.Levels[0])
-	res.Levels[0].RetryAfter = duration(next - now - r.tau)
+// level is what stands in a bucket whose tat is tat.
+func (r *rate) level(now, tat, wait int64) core.Level {
+	return core.Level{
+		Remaining:  clampInt(max(r.tau-(tat-now), 0) / r.step),
+		ResetAfter: duration(tat - now),
+		RetryAfter: duration(wait),
+	}
 }
 
 // duration is us microseconds, saturating at 292 years.

@@ -119,26 +119,51 @@ func (s *Store) shard(f fingerprint) *shard {
 // takeCell does r to a lone GCRA window. It answers in place: a Result is large
 // beside what else happens here.
 func (s *Store) takeCell(f fingerprint, now int64, r *core.Request, res *core.Result) {
-	sh := s.shard(f)
 	rate := s.rates.of(&r.Limits[0])
+	if r.Mode == core.Charge {
+		if tat, wait, usual := s.charge(f, now, int64(r.Cost), &rate); usual {
+			if res.Allowed = wait == 0; res.Allowed {
+				res.Charged = r.Cost
+			}
+			res.Levels[0] = rate.level(now, tat, wait)
+			return
+		}
+	}
+	s.takeAny(f, now, r, &rate, res)
+}
+
+// charge is takeCell for the usual request, a charge above 0 to a known key: the
+// tat that stands afterwards, and how long the cost has to wait, 0 when it was
+// charged. Where more has to be looked at nothing was done.
+func (s *Store) charge(f fingerprint, now, cost int64, rate *rate) (tat, wait int64, usual bool) {
+	for {
+		t := s.shard(f).table.Load()
+		i, w := t.find(f)
+		if i < 0 {
+			return 0, 0, false
+		}
+		next, usual := rate.charge(now, tatOf(w), cost)
+		if !usual {
+			return 0, 0, false
+		}
+		if wait := next - now - rate.tau; wait > 0 {
+			return next - rate.step*cost, wait, true
+		}
+		if t.cells[i].word.CompareAndSwap(w, pack(next, rate.exhausted(next, now), w&tagMask)) {
+			return next, 0, true
+		}
+	}
+}
+
+// takeAny is takeCell for whatever may come.
+func (s *Store) takeAny(f fingerprint, now int64, r *core.Request, rate *rate, res *core.Result) {
+	sh := s.shard(f)
 	for read := false; ; {
 		t := sh.table.Load()
 		i, w := t.find(f)
 		if i < 0 {
-			s.takeUnknown(sh, f, &rate, now, r, res)
+			s.takeUnknown(sh, f, rate, now, r, res)
 			return
-		}
-		if next, usual := rate.charge(now, tatOf(w), r); usual {
-			if next > now+rate.tau {
-				rate.refuse(now, next, int64(r.Cost), res)
-				return
-			}
-			if t.cells[i].word.CompareAndSwap(w, pack(next, rate.exhausted(next, now), w&tagMask)) {
-				res.Allowed, res.Charged = true, r.Cost
-				rate.level(now, next, &res.Levels[0])
-				return
-			}
-			continue
 		}
 		v := rate.judge(now, tatOf(w), int64(r.Cost), r.Mode)
 		if v.mended && !read {
@@ -147,7 +172,7 @@ func (s *Store) takeCell(f fingerprint, now int64, r *core.Request, res *core.Re
 			now, read = clampMoment(now), true
 			continue
 		}
-		if s.write(&t.cells[i], w, &rate, &v, now) {
+		if s.write(&t.cells[i], w, rate, &v, now) {
 			rate.answer(&v, now, res)
 			return
 		}

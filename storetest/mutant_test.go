@@ -58,10 +58,20 @@ var mutants = []struct {
 	{"window_at_first_use", faults{windowAtFirstUse: true}, "FixedWindow"},
 	{"wrong_now", faults{wrongNow: true}, "Contract/now"},
 	{"no_gcra", faults{unsupportedGCRA: true}, "GCRA"},
+	{"prepares_for_others", faults{prepares: true, preparesForOthers: true}, "Prepared/embedded"},
+	{"prepared_forgets_scope", faults{prepares: true, preparedForgetsScope: true}, "Prepared/Keys"},
+	{"prepared_forgets_tier", faults{prepares: true, preparedForgetsTier: true}, "Prepared/Keys"},
+	{"prepared_charges_one", faults{prepares: true, preparedChargesOne: true}, "Prepared/GCRA"},
+	{"prepared_now", faults{prepares: true, preparedWrongNow: true}, "Prepared/Contract/now"},
 }
 
 func openNaive(f faults) func(testing.TB, *fakeclock.Clock) core.Store {
-	return func(_ testing.TB, c *fakeclock.Clock) core.Store { return newNaiveStore(c, f) }
+	return func(_ testing.TB, c *fakeclock.Clock) core.Store {
+		if f.prepares {
+			return naivePreparer{newNaiveStore(c, f)}
+		}
+		return newNaiveStore(c, f)
+	}
 }
 
 // TestNaive proves that the suite asks for no more than the contract says: a
@@ -69,6 +79,7 @@ func openNaive(f faults) func(testing.TB, *fakeclock.Clock) core.Store {
 func TestNaive(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { storetest.Run(t, openNaive(faults{})) })
 	t.Run("forgetful", func(t *testing.T) { storetest.Run(t, openNaive(faults{forgetful: true})) })
+	t.Run("prepares", func(t *testing.T) { storetest.Run(t, openNaive(faults{prepares: true})) })
 	t.Run("gcra_only", func(t *testing.T) { storetest.Run(t, openNaive(faults{unsupported: true})) })
 }
 

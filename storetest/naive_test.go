@@ -22,10 +22,11 @@ type naiveStore struct {
 	kept    map[bucket][]core.Limit
 }
 
-// faults are ways to be no store, after two ways to be one nevertheless.
+// faults are ways to be no store, after three ways to be one nevertheless.
 type faults struct {
 	forgetful   bool // allowed: a bucket that has run out is forgotten at once
 	unsupported bool // allowed: knows a single GCRA window only
+	prepares    bool // allowed: is a core.Preparer
 
 	notAtomic         bool // judges, lets others in, then charges
 	forgetsScope      bool
@@ -66,6 +67,12 @@ type faults struct {
 	windowAtFirstUse  bool // fixed windows begin with the first request
 	wrongNow          bool
 	unsupportedGCRA   bool
+
+	preparesForOthers    bool
+	preparedForgetsScope bool
+	preparedForgetsTier  bool
+	preparedChargesOne   bool // whatever the cost
+	preparedWrongNow     bool
 }
 
 func newNaiveStore(clock core.Clock, f faults) *naiveStore {

@@ -13,10 +13,18 @@ import (
 //
 // open is called once or more in every subtest, never by two at a time. It
 // gives an empty store that judges by c, and cleans up by tb.Cleanup. Each part
-// is a subtest of its own: go test -run 'TestStore/SlidingLog'.
+// is a subtest of its own: go test -run 'TestStore/SlidingLog'. A
+// [core.Preparer] passes all of them twice.
 func Run(t *testing.T, open func(tb testing.TB, c *fakeclock.Clock) core.Store) {
 	t.Helper()
 	o := opener(open)
+	o.parts(t)
+	t.Run("Prepared", o.prepared)
+}
+
+// parts are what every store has to pass.
+func (o opener) parts(t *testing.T) {
+	t.Helper()
 	t.Run("Contract", o.contract)
 	t.Run("Keys", o.keys)
 	t.Run("Reset", o.reset)
