@@ -31,9 +31,10 @@ func Cost(n int) echo.MiddlewareFunc {
 	var once sync.Once
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
+			outer := c.Request()
 			rec, fresh := enter(c)
 			if fresh {
-				defer leave(c, rec)
+				defer leave(c, outer)
 			}
 			SetCost(c, n)
 			if rec.Heeds() {
@@ -56,7 +57,7 @@ func raise(c echo.Context, rec *record.Record, n int, next echo.HandlerFunc) err
 		return next(c)
 	}
 	if m, ok := refusal.Options.(*middleware); ok {
-		return m.refuse(c, refusal.Decision)
+		return m.refuse(c, &refusal.Decision)
 	}
 	httplimit.Refuse(c.Response(), c.Request(), refusal.Decision)
 	return nil

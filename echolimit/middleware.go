@@ -51,20 +51,23 @@ type middleware struct {
 
 func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) error {
 	if record.Preflight(c.Request()) || m.skip != nil && m.skip(c) {
+		outer := c.Request()
 		rec, fresh := enter(c)
 		if fresh {
-			defer leave(c, rec)
+			defer leave(c, outer)
 		}
 		rec.Skip()
 		return serve(c, rec, next)
 	}
-	rec, fresh, d := m.decide(c)
+	var d core.Decision
+	rec, fresh, passed := m.decide(c, &d)
 	if fresh {
-		c.SetRequest(rec.Enter(c.Request()))
-		defer leave(c, rec)
+		outer := c.Request()
+		defer leave(c, outer)
+		c.SetRequest(rec.Enter(outer))
 	}
-	if !d.Allowed() {
-		return m.refuse(c, d)
+	if !passed {
+		return m.refuse(c, &d)
 	}
 	return serve(c, rec, next)
 }
@@ -80,19 +83,19 @@ func enter(c echo.Context) (rec *record.Record, fresh bool) {
 
 // leave is for whoever gave the request its record, and no other: behind a
 // http.TimeoutHandler others may still run.
-func leave(c echo.Context, rec *record.Record) { rec.Leave(c.Request()) }
+func leave(c echo.Context, outer *http.Request) { record.Leave(outer, c.Request()) }
 
-// decide identifies the caller and charges the request. The record is nil when
-// that is refused, nobody was told of it, and nobody needs it.
-func (m *middleware) decide(c echo.Context) (rec *record.Record, fresh bool, d core.Decision) {
+// decide identifies the caller, charges the request and fills d. The record is
+// nil when that is refused, nobody was told of it, and nobody needs it.
+func (m *middleware) decide(c echo.Context, d *core.Decision) (rec *record.Record, fresh, passed bool) {
 	id, err := m.identify(c)
 	if rec = record.From(c.Request().Context()); err != nil {
 		if rec != nil {
-			d = rec.Fail(&m.terms, err, c.Response().Header())
-			return rec, false, d
+			*d = rec.Fail(&m.terms, err, c.Response().Header())
+			return rec, false, record.Passed(d)
 		}
-		rec, d = record.BeginFailed(c.Request().Context(), &m.terms, err, m.refused != nil, c.Response().Header())
-		return rec, rec != nil, d
+		rec, passed = record.BeginFailed(c.Request().Context(), &m.terms, err, m.refused != nil, c.Response().Header(), d)
+		return rec, rec != nil, passed
 	}
 	if record.Nobody(id) {
 		id.Key = ""
@@ -106,11 +109,11 @@ func (m *middleware) decide(c echo.Context) (rec *record.Record, fresh bool, d c
 		rec = record.From(c.Request().Context()) // that function may have set a price
 	}
 	if rec != nil {
-		d = rec.Meet(&m.terms, id, price, c.Response().Header())
-		return rec, false, d
+		*d = rec.Meet(&m.terms, id, price, c.Response().Header())
+		return rec, false, record.Passed(d)
 	}
-	rec, d = record.Begin(c.Request().Context(), &m.terms, id, price, m.refused != nil, c.Response().Header())
-	return rec, rec != nil, d
+	rec, passed = record.Begin(c.Request().Context(), &m.terms, id, price, m.refused != nil, c.Response().Header(), d)
+	return rec, rec != nil, passed
 }
 
 // price is what the request costs before its handler runs; below 0 when it was
@@ -170,11 +173,11 @@ func statusOf(c echo.Context, err error) int {
 }
 
 // refuse ends the request with the options of this limiter.
-func (m *middleware) refuse(c echo.Context, d core.Decision) error {
+func (m *middleware) refuse(c echo.Context, d *core.Decision) error {
 	if m.refused == nil {
-		httplimit.Refuse(c.Response(), c.Request(), d)
+		httplimit.Refuse(c.Response(), c.Request(), *d)
 		return nil
 	}
-	httplimit.RetryAfter(c.Response().Header(), d)
-	return m.refused(c, d)
+	httplimit.RetryAfter(c.Response().Header(), *d)
+	return m.refused(c, *d)
 }

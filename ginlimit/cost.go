@@ -30,9 +30,10 @@ func Cost(n int) gin.HandlerFunc {
 	}
 	var once sync.Once
 	return func(c *gin.Context) {
+		outer := c.Request
 		rec, fresh := enter(c)
 		if fresh {
-			defer leave(c, rec)
+			defer leave(c, outer)
 		}
 		SetCost(c, n)
 		if rec.Heeds() {
@@ -54,7 +55,7 @@ func raise(c *gin.Context, rec *record.Record, n int) {
 		return
 	}
 	if m, ok := refusal.Options.(*middleware); ok {
-		m.refuse(c, refusal.Decision)
+		m.refuse(c, &refusal.Decision)
 		return
 	}
 	c.Abort()

@@ -49,21 +49,23 @@ type middleware struct {
 
 func (m *middleware) handle(c *gin.Context) {
 	if record.Preflight(c.Request) || m.skip != nil && m.skip(c) {
+		outer := c.Request
 		rec, fresh := enter(c)
 		if fresh {
-			defer leave(c, rec)
+			defer leave(c, outer)
 		}
 		rec.Skip()
 		serve(c, rec)
 		return
 	}
-	rec, fresh, d := m.decide(c)
+	var d core.Decision
+	rec, fresh, passed := m.decide(c, &d)
 	if fresh {
+		defer leave(c, c.Request)
 		c.Request = rec.Enter(c.Request)
-		defer leave(c, rec)
 	}
-	if !d.Allowed() {
-		m.refuse(c, d)
+	if !passed {
+		m.refuse(c, &d)
 		return
 	}
 	serve(c, rec)
@@ -80,19 +82,19 @@ func enter(c *gin.Context) (rec *record.Record, fresh bool) {
 
 // leave is for whoever gave the request its record, and no other: behind a
 // http.TimeoutHandler others may still run.
-func leave(c *gin.Context, rec *record.Record) { rec.Leave(c.Request) }
+func leave(c *gin.Context, outer *http.Request) { record.Leave(outer, c.Request) }
 
-// decide identifies the caller and charges the request. The record is nil when
-// that is refused, nobody was told of it, and nobody needs it.
-func (m *middleware) decide(c *gin.Context) (rec *record.Record, fresh bool, d core.Decision) {
+// decide identifies the caller, charges the request and fills d. The record is
+// nil when that is refused, nobody was told of it, and nobody needs it.
+func (m *middleware) decide(c *gin.Context, d *core.Decision) (rec *record.Record, fresh, passed bool) {
 	id, err := m.identify(c)
 	if rec = record.From(c.Request.Context()); err != nil {
 		if rec != nil {
-			d = rec.Fail(&m.terms, err, c.Writer.Header())
-			return rec, false, d
+			*d = rec.Fail(&m.terms, err, c.Writer.Header())
+			return rec, false, record.Passed(d)
 		}
-		rec, d = record.BeginFailed(c.Request.Context(), &m.terms, err, m.refused != nil, c.Writer.Header())
-		return rec, rec != nil, d
+		rec, passed = record.BeginFailed(c.Request.Context(), &m.terms, err, m.refused != nil, c.Writer.Header(), d)
+		return rec, rec != nil, passed
 	}
 	if record.Nobody(id) {
 		id.Key = ""
@@ -106,11 +108,11 @@ func (m *middleware) decide(c *gin.Context) (rec *record.Record, fresh bool, d c
 		rec = record.From(c.Request.Context()) // that function may have set a price
 	}
 	if rec != nil {
-		d = rec.Meet(&m.terms, id, price, c.Writer.Header())
-		return rec, false, d
+		*d = rec.Meet(&m.terms, id, price, c.Writer.Header())
+		return rec, false, record.Passed(d)
 	}
-	rec, d = record.Begin(c.Request.Context(), &m.terms, id, price, m.refused != nil, c.Writer.Header())
-	return rec, rec != nil, d
+	rec, passed = record.Begin(c.Request.Context(), &m.terms, id, price, m.refused != nil, c.Writer.Header(), d)
+	return rec, rec != nil, passed
 }
 
 // price is what the request costs before its handler runs; below 0 when it was
@@ -153,12 +155,12 @@ func serve(c *gin.Context, rec *record.Record) {
 }
 
 // refuse ends the request with the options of this limiter.
-func (m *middleware) refuse(c *gin.Context, d core.Decision) {
+func (m *middleware) refuse(c *gin.Context, d *core.Decision) {
 	c.Abort()
 	if m.refused == nil {
-		httplimit.Refuse(c.Writer, c.Request, d)
+		httplimit.Refuse(c.Writer, c.Request, *d)
 		return
 	}
-	httplimit.RetryAfter(c.Writer.Header(), d)
-	m.refused(c, d)
+	httplimit.RetryAfter(c.Writer.Header(), *d)
+	m.refused(c, *d)
 }

@@ -24,18 +24,18 @@ func Cost(n int) func(http.Handler) http.Handler {
 	var once sync.Once
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			rec, r, fresh := enter(r)
+			rec, inner, fresh := enter(r)
 			if fresh {
-				defer rec.Leave(r)
+				defer record.Leave(r, inner)
 			}
 			rec.SetPrice(n)
 			if rec.Heeds() {
-				if raised(w, r, rec, n) {
-					next.ServeHTTP(w, r)
+				if raised(w, inner, rec, n) {
+					next.ServeHTTP(w, inner)
 				}
 				return
 			}
-			serve(w, r, rec, next)
+			serve(w, inner, rec, next)
 			if !rec.Heeds() {
 				once.Do(func() { record.ReportUnmet(rec, "httplimit", n) })
 			}
@@ -51,7 +51,7 @@ func raised(w http.ResponseWriter, r *http.Request, rec *record.Record, n int) b
 		return true
 	}
 	if m, ok := refusal.Options.(*middleware); ok {
-		m.refuse(w, r, refusal.Decision)
+		m.refuse(w, r, &refusal.Decision)
 		return false
 	}
 	Refuse(w, r, refusal.Decision)

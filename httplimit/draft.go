@@ -31,7 +31,7 @@ const (
 // with several windows it has the window behind it: "pro-1s", "pro-24h". It
 // writes nothing where [XRateLimit] writes nothing.
 func Draft(h http.Header, d core.Decision) {
-	if !tells(d) {
+	if !tells(&d) {
 		return
 	}
 	var policy, state []byte

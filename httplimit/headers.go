@@ -31,8 +31,8 @@ const (
 // refused or allowed by a policy, failed open, a cost that never fits) and
 // nothing under a shadow tier. It is the default of all adapters.
 func XRateLimit(h http.Header, d core.Decision) {
-	if tells(d) {
-		threeHeaders(h, d, unixCeil(d.At, d.Level.ResetAfter))
+	if tells(&d) {
+		threeHeaders(h, &d, unixCeil(d.At, d.Level.ResetAfter))
 	}
 }
 
@@ -40,35 +40,29 @@ func XRateLimit(h http.Header, d core.Decision) {
 // the bucket is full again, rounded up (6): the other custom of that header.
 // Tell your callers which one you send.
 func XRateLimitDelta(h http.Header, d core.Decision) {
-	if tells(d) {
-		threeHeaders(h, d, secondsCeil(d.Level.ResetAfter))
+	if tells(&d) {
+		threeHeaders(h, &d, secondsCeil(d.Level.ResetAfter))
 	}
 }
 
 // threeHeaders writes the X-RateLimit headers of d.
-func threeHeaders(h http.Header, d core.Decision, reset int64) {
+func threeHeaders(h http.Header, d *core.Decision, reset int64) {
 	n := &numbers{}
-	h[headerLimit] = n.value(int64(d.Limit.Burst))
-	h[headerRemaining] = n.value(int64(d.Level.Remaining))
-	h[headerReset] = n.value(reset)
+	text := n.text[:0]
+	for i, v := range [...]int64{int64(d.Limit.Burst), int64(d.Level.Remaining), reset} {
+		begin := len(text)
+		text = strconv.AppendInt(text, v, 10)
+		n.values[i] = unsafe.String(&text[begin], len(text)-begin) //nolint:gosec // no byte of it is written again
+	}
+	h[headerLimit], h[headerRemaining], h[headerReset] = n.values[0:1:1], n.values[1:2:2], n.values[2:3:3]
 }
 
-// numbers holds the values of up to three headers and their text, so that they
-// are one allocation instead of two each.
+// numbers holds the values of three headers and their text, so that they are one
+// allocation instead of two each. Numbers that are longer than the text has room
+// for, 32 digits in all, cost another.
 type numbers struct {
 	values [3]string
-	used   int
-	text   [3 * 20]byte // 20: the digits and sign of an int64
-	end    int
-}
-
-// value is n as the only value of a header.
-func (s *numbers) value(n int64) []string {
-	b := strconv.AppendInt(s.text[s.end:s.end], n, 10)
-	s.end += len(b)
-	s.values[s.used] = unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // no byte of it is written again
-	s.used++
-	return s.values[s.used-1 : s.used : s.used]
+	text   [32]byte
 }
 
 // oneNumber is n as the only value of a header, in one allocation.
@@ -101,21 +95,19 @@ func Both(a, b HeaderFunc) HeaderFunc {
 }
 
 // tells is whether d has numbers that the caller may rely on.
-func tells(d core.Decision) bool {
+func tells(d *core.Decision) bool {
 	return (d.Outcome == core.Allowed || d.Outcome == core.OverQuota) && d.Enforced()
 }
 
 // unixCeil is at + after in Unix seconds, rounded up; 0 before 1970.
 func unixCeil(at time.Time, after time.Duration) int64 {
-	t := at.Add(after)
-	s := t.Unix()
-	if after > 0 && s < at.Unix() {
+	s := at.Unix()
+	more := secondsCeil(after%time.Second + time.Duration(at.Nanosecond()))
+	more += int64(after / time.Second)
+	if more > 0 && s > math.MaxInt64-more {
 		return math.MaxInt64 // past the end of time
 	}
-	if t.Nanosecond() > 0 && s < math.MaxInt64 {
-		s++
-	}
-	return max(s, 0)
+	return max(s+more, 0)
 }
 
 // secondsCeil is d in whole seconds, rounded up.

@@ -52,21 +52,23 @@ type middleware struct {
 
 func (m *middleware) handle(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if record.Preflight(r) || m.skip != nil && m.skip(r) {
-		rec, r, fresh := enter(r)
+		rec, inner, fresh := enter(r)
 		if fresh {
-			defer rec.Leave(r)
+			defer record.Leave(r, inner)
 		}
 		rec.Skip()
-		serve(w, r, rec, next)
+		serve(w, inner, rec, next)
 		return
 	}
-	rec, fresh, d := m.decide(w, r)
+	var d core.Decision
+	rec, fresh, passed := m.decide(w, r, &d)
 	if fresh {
-		r = rec.Enter(r)
-		defer rec.Leave(r)
+		inner := rec.Enter(r)
+		defer record.Leave(r, inner)
+		r = inner
 	}
-	if !d.Allowed() {
-		m.refuse(w, r, d)
+	if !passed {
+		m.refuse(w, r, &d)
 		return
 	}
 	if m.refund != nil && rec.Watch() {
@@ -85,17 +87,17 @@ func enter(r *http.Request) (rec *record.Record, inner *http.Request, fresh bool
 	return rec, r, fresh
 }
 
-// decide identifies the caller and charges the request. The record is nil when
-// that is refused, nobody was told of it, and nobody needs it.
-func (m *middleware) decide(w http.ResponseWriter, r *http.Request) (rec *record.Record, fresh bool, d core.Decision) {
+// decide identifies the caller, charges the request and fills d. The record is
+// nil when that is refused, nobody was told of it, and nobody needs it.
+func (m *middleware) decide(w http.ResponseWriter, r *http.Request, d *core.Decision) (rec *record.Record, fresh, passed bool) {
 	id, err := m.identify(r)
 	if rec = record.From(r.Context()); err != nil {
 		if rec != nil {
-			d = rec.Fail(&m.terms, err, w.Header())
-			return rec, false, d
+			*d = rec.Fail(&m.terms, err, w.Header())
+			return rec, false, record.Passed(d)
 		}
-		rec, d = record.BeginFailed(r.Context(), &m.terms, err, m.refused != nil, w.Header())
-		return rec, rec != nil, d
+		rec, passed = record.BeginFailed(r.Context(), &m.terms, err, m.refused != nil, w.Header(), d)
+		return rec, rec != nil, passed
 	}
 	if record.Nobody(id) {
 		id.Key = ""
@@ -109,11 +111,11 @@ func (m *middleware) decide(w http.ResponseWriter, r *http.Request) (rec *record
 		rec = record.From(r.Context()) // that function may have set a price
 	}
 	if rec != nil {
-		d = rec.Meet(&m.terms, id, price, w.Header())
-		return rec, false, d
+		*d = rec.Meet(&m.terms, id, price, w.Header())
+		return rec, false, record.Passed(d)
 	}
-	rec, d = record.Begin(r.Context(), &m.terms, id, price, m.refused != nil, w.Header())
-	return rec, rec != nil, d
+	rec, passed = record.Begin(r.Context(), &m.terms, id, price, m.refused != nil, w.Header(), d)
+	return rec, rec != nil, passed
 }
 
 // price is what the request costs before its handler runs; below 0 when it was
@@ -152,11 +154,11 @@ func serve(w http.ResponseWriter, r *http.Request, rec *record.Record, next http
 }
 
 // refuse ends the request with the options of this limiter.
-func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
+func (m *middleware) refuse(w http.ResponseWriter, r *http.Request, d *core.Decision) {
 	if m.refused == nil {
-		Refuse(w, r, d)
+		refuse(w, r, d)
 		return
 	}
-	RetryAfter(w.Header(), d)
-	m.refused(w, r, d)
+	setRetryAfter(w.Header(), d)
+	m.refused(w, r, *d)
 }

@@ -22,13 +22,16 @@ const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exc
 //
 // Other refusals have the type about:blank and the status's text as the title.
 func Problem(w http.ResponseWriter, r *http.Request, d core.Decision) {
-	status := Status(d)
-	write(w, r, d, problemType, status, problem)
+	if status, wait, silent := head(w, r, &d, problemType); !silent {
+		buf, _ := bodies.Get().(*[]byte)
+		*buf = problem((*buf)[:0], &d, status, wait)
+		send(w, buf)
+	}
 }
 
-func problem(b []byte, d core.Decision, status int) []byte {
+func problem(b []byte, d *core.Decision, status int, wait string) []byte {
 	if d.Outcome == core.OverQuota {
-		return quotaProblem(b, d, status)
+		return quotaProblem(b, d, status, wait)
 	}
 	title := http.StatusText(status)
 	if title == "" {
@@ -49,10 +52,9 @@ func problem(b []byte, d core.Decision, status int) []byte {
 	return append(b, '}')
 }
 
-func quotaProblem(b []byte, d core.Decision, status int) []byte {
-	wait := strconv.FormatInt(retryAfter(d), 10)
+func quotaProblem(b []byte, d *core.Decision, status int, wait string) []byte {
 	detail := "The rate limit of tier " + strconv.Quote(d.Tier) + " is exceeded"
-	if promises(d) {
+	if wait != "" {
 		detail += "; retry in " + wait + " s"
 	}
 	b = append(b, `{"type":"`+quotaExceeded+`","title":"Quota exceeded","status":`...)
@@ -61,8 +63,8 @@ func quotaProblem(b []byte, d core.Decision, status int) []byte {
 	b = appendJSON(b, detail+".")
 	b = append(b, `,"violated-policies":[`...)
 	first := true
-	for policy := range policies(d) {
-		if policy.level.RetryAfter == 0 && (promises(d) || policy.limit != d.Limit) {
+	for policy := range policies(*d) {
+		if policy.level.RetryAfter == 0 && (wait != "" || policy.limit != d.Limit) {
 			continue
 		}
 		if !first {
@@ -72,7 +74,7 @@ func quotaProblem(b []byte, d core.Decision, status int) []byte {
 		b = appendJSON(b, percentEncode(policy.name)) // as Draft writes it
 	}
 	b = append(b, ']')
-	if promises(d) {
+	if wait != "" {
 		b = append(b, `,"retry_after":`...)
 		b = append(b, wait...)
 	}

@@ -25,14 +25,25 @@ var jsonType = []string{"application/json"}
 // HEAD gets no body, and 499 none because the client is gone. The caller's key
 // is in none of them.
 func Refuse(w http.ResponseWriter, r *http.Request, d core.Decision) {
-	status := Status(d)
-	write(w, r, d, jsonType, status, refusal)
+	refuse(w, r, &d)
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, d *core.Decision) {
+	if status, wait, silent := head(w, r, d, jsonType); !silent {
+		buf, _ := bodies.Get().(*[]byte)
+		*buf = refusal((*buf)[:0], d, status, wait)
+		send(w, buf)
+	}
 }
 
 // Status is the HTTP status of the refusal d: d.Status(), but 413 and 400 for
 // a body that [PeekBody] would not or could not read.
-func Status(d core.Decision) int {
+func Status(d core.Decision) int { return statusOf(&d) }
+
+func statusOf(d *core.Decision) int {
 	switch {
+	case d.Outcome == core.OverQuota && !d.Shadowed:
+		return http.StatusTooManyRequests // the usual one, without a copy of d
 	case d.Outcome == core.IdentifyFailed && errors.Is(d.Err, ErrBodyTooLarge):
 		return http.StatusRequestEntityTooLarge
 	case d.Outcome == core.IdentifyFailed && errors.Is(d.Err, ErrBodyRead):
@@ -45,24 +56,23 @@ func Status(d core.Decision) int {
 // is given.
 var bodies = sync.Pool{New: func() any { return new(make([]byte, 0, 512)) }}
 
-// write sends a refusal.
-func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType []string, status int, body func([]byte, core.Decision, int) []byte) {
-	h := w.Header()
-	RetryAfter(h, d)
-	if d.Outcome == core.Canceled {
-		w.WriteHeader(status)
-		return
+// head sends the status and headers of a refusal, of which wait is Retry-After.
+// It is silent where no body may follow.
+func head(w http.ResponseWriter, r *http.Request, d *core.Decision, contentType []string) (status int, wait string, silent bool) {
+	h, status := w.Header(), statusOf(d)
+	wait = setRetryAfter(h, d)
+	gone := d.Outcome == core.Canceled
+	if !gone {
+		h["Content-Type"] = contentType
 	}
-	h["Content-Type"] = contentType
 	w.WriteHeader(status)
-	if r.Method == http.MethodHead {
-		return
-	}
-	buf, _ := bodies.Get().(*[]byte)
-	*buf = body((*buf)[:0], d, status)
-	// A client that is gone by now is nobody to tell an error to.
-	_, _ = w.Write(*buf)
-	bodies.Put(buf)
+	return status, wait, gone || r.Method == http.MethodHead
+}
+
+// send writes the body. A client that is gone by now is nobody to tell an error to.
+func send(w http.ResponseWriter, body *[]byte) {
+	_, _ = w.Write(*body)
+	bodies.Put(body)
 }
 
 // RetryAfter sets the Retry-After header of a refusal that waiting helps with:
@@ -73,27 +83,31 @@ func write(w http.ResponseWriter, r *http.Request, d core.Decision, contentType 
 // Nor does it where a fallback refused and told no wait: it holds less than the
 // plan, so it may never have room for the cost, and nobody knows when the shared
 // store is back.
-func RetryAfter(h http.Header, d core.Decision) {
-	if d.Outcome == core.OverQuota && !d.Allowed() && promises(d) {
-		h[headerRetryAfter] = oneNumber(retryAfter(d))
+func RetryAfter(h http.Header, d core.Decision) { setRetryAfter(h, &d) }
+
+// setRetryAfter returns the value, "" for none.
+func setRetryAfter(h http.Header, d *core.Decision) string {
+	if d.Outcome != core.OverQuota || d.Shadowed || !promises(d) {
+		return ""
 	}
+	value := oneNumber(max(secondsCeil(d.Level.RetryAfter), 1))
+	h[headerRetryAfter] = value
+	return value[0]
 }
 
 // promises tells whether d says how long to wait.
-func promises(d core.Decision) bool { return d.Level.RetryAfter > 0 || !d.Degraded }
+func promises(d *core.Decision) bool { return d.Level.RetryAfter > 0 || !d.Degraded }
 
-func retryAfter(d core.Decision) int64 { return max(secondsCeil(d.Level.RetryAfter), 1) }
-
-// refusal appends the JSON body of d.
-func refusal(b []byte, d core.Decision, status int) []byte {
+// refusal appends the JSON body of d; wait is the seconds to tell, "" for none.
+func refusal(b []byte, d *core.Decision, status int, wait string) []byte {
 	b = append(b, `{"error":`...)
 	switch {
 	case d.Outcome == core.OverQuota:
 		b = append(b, `"rate limit exceeded","tier":`...)
 		b = appendJSON(b, d.Tier)
-		if promises(d) {
+		if wait != "" {
 			b = append(b, `,"retry_after":`...)
-			b = strconv.AppendInt(b, retryAfter(d), 10)
+			b = append(b, wait...)
 		}
 	case d.Outcome == core.CostExceedsLimit:
 		b = append(b, `"request cost exceeds tier limit","tier":`...)

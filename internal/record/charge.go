@@ -78,7 +78,9 @@ func (r *Record) Settle(price int, priced bool, status int) {
 	}
 	r.finished = true
 	latest := r.latest
-	r.settled.Store(latest != nil)
+	if latest != nil {
+		r.marks.set(settled)
+	}
 	for m := range r.meetings {
 		switch {
 		case m.refund != nil && m.refund(status):

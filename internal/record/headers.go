@@ -10,27 +10,31 @@ import (
 // hide takes the headers away that stand, before the decision behind them
 // changes. Which ones they are only the function that wrote them knows.
 func (r *Record) hide(h http.Header) {
-	if r.shown == nil {
-		return
+	for m := range r.meetings {
+		if !m.shown {
+			continue
+		}
+		written := http.Header{}
+		m.Headers(written, m.Decision)
+		for name := range written {
+			delete(h, name)
+		}
+		m.shown = false
 	}
-	written := http.Header{}
-	r.shown.Headers(written, r.shown.Decision)
-	for name := range written {
-		delete(h, name)
-	}
-	r.shown = nil
 }
 
 // show writes the headers of the strictest decision: refused before allowed,
 // then the least remaining, then the earlier.
 func (r *Record) show(h http.Header) {
+	var strictest *Meeting
 	for m := range r.meetings {
-		if r.shown == nil || room(m) < room(r.shown) {
-			r.shown = m
+		if strictest == nil || room(m) < room(strictest) {
+			strictest = m
 		}
 	}
-	if r.shown != nil { // a request that was only skipped has no decision
-		r.shown.Headers(h, r.shown.Decision)
+	if strictest != nil { // a request that was only skipped has no decision
+		strictest.shown = true
+		strictest.Headers(h, strictest.Decision)
 	}
 }
 

@@ -27,6 +27,7 @@ type Meeting struct {
 
 	passed *core.Identity        // who passed for nothing; nil when it was charged
 	fixed  bool                  // no limiter that a price can reach has met this bucket
+	shown  bool                  // its headers stand
 	refund func(status int) bool // of the first limiter that has one
 	next   *Meeting
 }
@@ -42,23 +43,18 @@ type Record struct {
 	context.Context //nolint:containedctx // it is the context, with one value more
 
 	flow     sync.Mutex
-	finished bool     // refused or settled: nothing is corrected any more
-	refused  bool     // by a limiter: which others a price would have met is unknown
-	skipped  bool     // a limiter let it pass unlimited on purpose
-	shown    *Meeting // whose headers stand
+	finished bool // refused or settled: nothing is corrected any more
+	refused  bool // by a limiter: which others a price would have met is unknown
+	skipped  bool // a limiter let it pass unlimited on purpose
+
+	marks  marks
+	status atomic.Int32 // of the answer, where the adapter has to watch for it
+	price  price
 
 	mu     sync.Mutex
 	latest *Meeting
-	last   *Meeting
-	first  Meeting // in place: there is seldom another
+	first  Meeting // in place: there is seldom another; it has no Terms while there is none
 
-	price   price
-	owned   atomic.Bool  // somebody settles when the handlers are done
-	settled atomic.Bool  // a price that comes now is too late
-	watched atomic.Bool  // somebody notes the status
-	status  atomic.Int32 // of the answer, where the adapter has to watch for it
-
-	outer   *http.Request
 	request http.Request // in place too, see Enter
 }
 
@@ -90,7 +86,6 @@ func In(ctx context.Context) (r *Record, fresh bool) {
 // Enter returns r with the record as its context. The record of a request that
 // came without one holds the copy of it, which saves an allocation.
 func (r *Record) Enter(req *http.Request) *http.Request {
-	r.outer = req
 	r.request = *req.WithContext(r)
 	return &r.request
 }
@@ -98,23 +93,23 @@ func (r *Record) Enter(req *http.Request) *http.Request {
 // Leave hands back what the server and outer middleware look for in the request
 // that they know: the files of an upload, which the server removes, and the
 // pattern that the mux has found. inner is the request that the handlers got.
-func (r *Record) Leave(inner *http.Request) {
-	if r.outer == nil || r.outer == inner {
+func Leave(outer, inner *http.Request) {
+	if outer == inner {
 		return
 	}
-	if r.outer.MultipartForm == nil {
-		r.outer.MultipartForm = inner.MultipartForm
+	if outer.MultipartForm == nil {
+		outer.MultipartForm = inner.MultipartForm
 	}
-	if r.outer.Pattern == "" {
-		r.outer.Pattern = inner.Pattern
+	if outer.Pattern == "" {
+		outer.Pattern = inner.Pattern
 	}
 }
 
 // Own is true for the first caller: it settles when the handlers are done.
-func (r *Record) Own() bool { return !r.owned.Swap(true) }
+func (r *Record) Own() bool { return r.marks.set(owned) }
 
 // Watch is true for the first caller: it notes the status that the client gets.
-func (r *Record) Watch() bool { return !r.watched.Swap(true) }
+func (r *Record) Watch() bool { return r.marks.set(watched) }
 
 // SetStatus notes the status that the handlers answer with. The first counts.
 func (r *Record) SetStatus(status int) {
@@ -152,7 +147,7 @@ func (r *Record) Heeds() bool {
 
 // SetPrice notes what the request costs in all.
 func (r *Record) SetPrice(n int) {
-	if changed := r.price.set(n); changed && r.settled.Load() {
+	if changed := r.price.set(n); changed && r.marks.has(settled) {
 		reportLate(r, n)
 	}
 }
@@ -180,7 +175,7 @@ func (r *Record) Decision() (core.Decision, bool) {
 
 // meetings yields all, in the order in which they came.
 func (r *Record) meetings(yield func(*Meeting) bool) {
-	if r.last == nil {
+	if r.first.Terms == nil {
 		return
 	}
 	for m := &r.first; m != nil && yield(m); m = m.next {
@@ -190,11 +185,14 @@ func (r *Record) meetings(yield func(*Meeting) bool) {
 // add notes a meeting.
 func (r *Record) add(t *Terms, id core.Identity, d core.Decision) *Meeting {
 	m := &r.first
-	if r.last != nil {
+	if m.Terms != nil {
+		last := m
+		for last.next != nil {
+			last = last.next
+		}
 		m = &Meeting{}
-		r.last.next = m
+		last.next = m
 	}
-	r.last = m
 	m.Terms, m.fixed, m.refund = t, t.Fixed, t.Refund
 	r.update(m, d)
 	if m.free() {

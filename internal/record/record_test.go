@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -276,4 +277,11 @@ func TestReports(t *testing.T) {
 	require.Contains(t, buf.String(), "ginlimit")
 	require.Contains(t, buf.String(), "cost=5")
 	require.Contains(t, buf.String(), "cost=five")
+}
+
+// An allowed request costs one allocation of this size: another 8 bytes would
+// be another 64.
+func TestARecordFitsItsSizeClass(t *testing.T) {
+	t.Parallel()
+	require.LessOrEqual(t, unsafe.Sizeof(record.Record{}), uintptr(640-8), "8 are the allocator's own")
 }
