@@ -66,9 +66,20 @@ func (l Limit) now() func() time.Time {
 // perSecond is the rate by which a token bucket refills.
 func (l Limit) perSecond() float64 { return float64(l.Count) / l.Window.Seconds() }
 
-// All are ours, the store alone and a whole limiter, and then the rivals.
+// Where ours are among All.
+const (
+	AtStore = iota
+	AtLimiter
+	AtPrepared
+	ours
+)
+
+// All are ours, the store alone, a whole limiter and the store as that one asks
+// it, and then the rivals.
 func All() []Contender {
-	return append([]Contender{Store(), Limiter()}, Rivals()...)
+	all := make([]Contender, ours, ours+8)
+	all[AtStore], all[AtLimiter], all[AtPrepared] = Store(), Limiter(), Prepared()
+	return append(all, Rivals()...)
 }
 
 // Rivals are what a user would pick instead.

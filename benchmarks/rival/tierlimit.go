@@ -11,8 +11,21 @@ import (
 // maxKeys is above what any benchmark holds, as the rivals have no bound.
 const maxKeys = 1 << 24
 
-// Store is memstore, asked as a limiter asks it.
+// Store is memstore, asked as any core.Store.
 func Store() Contender { return store("tierlimit memstore", core.GCRA) }
+
+// Prepared is memstore, asked as a limiter asks it for the usual charge: by what
+// it has made ready for the tier.
+func Prepared() Contender {
+	return Contender{Name: "tierlimit memstore, prepared", Ours: true, Drops: true, Clock: true, Open: func(l Limit) (Check, func()) {
+		s := embedded(l)
+		charge := s.Prepare(s, "pro", quota(l, core.GCRA).Limits()[0])
+		return func(key string) (bool, error) {
+			_, _, allowed := charge("", key, false, 1)
+			return allowed, nil
+		}, nothing
+	}}
+}
 
 // Algorithms are Store by each of its algorithms.
 func Algorithms() []Contender {

@@ -39,6 +39,7 @@ const (
 	ours   kind = iota
 	peer        // writes rate headers, as ours do
 	silent      // writes none, and is shown for the record
+	floor       // limits nothing: what any of ours has to do beside
 )
 
 func contenders() []contender {
@@ -53,6 +54,7 @@ func contenders() []contender {
 		{"net/http + throttled", onHTTP, peer, throttledServer},
 		{"net/http + tollbooth", onHTTP, peer, tollboothServer},
 		{"echo + its own", onEcho, silent, echoOwn},
+		{"net/http, no limit at all", onHTTP, floor, floorServer},
 	}
 }
 
