@@ -1,11 +1,8 @@
 package stacktest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/tierlimit/tierlimit/core"
 	"github.com/tierlimit/tierlimit/echolimit"
 	"github.com/tierlimit/tierlimit/ginlimit"
-	"github.com/tierlimit/tierlimit/httplimit"
 )
 
 func ginAs(id core.Identity) ginlimit.IdentifyFunc {
@@ -25,89 +21,6 @@ func ginAs(id core.Identity) ginlimit.IdentifyFunc {
 
 func echoAs(id core.Identity) echolimit.IdentifyFunc {
 	return func(echo.Context) (core.Identity, error) { return id, nil }
-}
-
-// A rewrite by HandleContext runs the whole chain again and wipes Gin's keys.
-func TestHandleContextChargesOnce(t *testing.T) {
-	t.Parallel()
-	rewrite := func(e *gin.Engine, to string) gin.HandlerFunc {
-		return func(c *gin.Context) {
-			c.Request.URL.Path = to
-			e.HandleContext(c)
-			c.Abort()
-		}
-	}
-	for name, step := range map[string]struct {
-		from func(e *gin.Engine)
-		to   []gin.HandlerFunc
-		left int
-	}{
-		"plain":       {func(e *gin.Engine) { e.GET("/old", rewrite(e, "/new")) }, nil, 9},
-		"Cost before": {func(e *gin.Engine) { e.GET("/old", ginlimit.Cost(4), rewrite(e, "/new")) }, nil, 6},
-		"SetCost before": {func(e *gin.Engine) {
-			e.GET("/old", func(c *gin.Context) { ginlimit.SetCost(c, 4) }, rewrite(e, "/new"))
-		}, nil, 6},
-		"Cost afterwards":    {func(e *gin.Engine) { e.GET("/old", rewrite(e, "/new")) }, []gin.HandlerFunc{ginlimit.Cost(4)}, 6},
-		"both, the last one": {func(e *gin.Engine) { e.GET("/old", ginlimit.Cost(6), rewrite(e, "/new")) }, []gin.HandlerFunc{ginlimit.Cost(4)}, 6},
-		"SetCost afterwards": {func(e *gin.Engine) { e.GET("/old", rewrite(e, "/new")) }, []gin.HandlerFunc{func(c *gin.Context) { ginlimit.SetCost(c, 0) }}, 10},
-		"three in a row": {func(e *gin.Engine) {
-			e.GET("/old", ginlimit.Cost(3), rewrite(e, "/mid"))
-			e.GET("/mid", rewrite(e, "/new"))
-		}, nil, 7},
-	} {
-		w := newWorld(t)
-		e := gin.New()
-		e.Use(ginlimit.New(w.limiter, ginAs(ana)))
-		step.from(e)
-		served := 0
-		e.GET("/new", append(step.to, func(c *gin.Context) { served++; c.String(200, "new") })...)
-		a := get(e, "/old")
-		require.Equal(t, 200, a.Status, name)
-		require.Equal(t, "new", a.Body, name)
-		require.Equal(t, 1, served, name)
-		require.Equal(t, step.left, w.left(ana), name)
-	}
-}
-
-// The price of the route that it ends at, where WithCost goes by the route.
-func TestHandleContextAsksWithCostAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	e := gin.New()
-	e.Use(ginlimit.New(w.limiter, ginAs(ana), ginlimit.WithCost(func(c *gin.Context) int {
-		return map[string]int{"/old": 1, "/new": 6}[c.FullPath()]
-	})))
-	e.GET("/old", func(c *gin.Context) { c.Request.URL.Path = "/new"; e.HandleContext(c) })
-	e.GET("/new", func(c *gin.Context) { c.String(200, "new") })
-	require.Equal(t, 4, get(e, "/old").remaining())
-	a := get(e, "/old")
-	require.Equal(t, 429, a.Status)
-	require.Equal(t, 4, w.left(ana))
-	require.Equal(t, body429("free", 12), a.Body)
-}
-
-// A rewrite out of a refusal neither serves for free nor pays twice.
-func TestHandleContextOutOfARefusal(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	e := gin.New()
-	served := 0
-	e.Use(ginlimit.New(w.limiter, ginAs(ana), ginlimit.WithRefused(func(c *gin.Context, d core.Decision) {
-		if c.Request.URL.Path == "/light" {
-			httplimit.Refuse(c.Writer, c.Request, d)
-			return
-		}
-		c.Request.URL.Path = "/light"
-		e.HandleContext(c)
-		c.Abort()
-	}), ginlimit.WithCost(func(c *gin.Context) int { return map[string]int{"/heavy": 8, "/light": 1}[c.FullPath()] })))
-	e.GET("/heavy", func(c *gin.Context) { served += 8; c.String(200, "heavy") })
-	e.GET("/light", func(c *gin.Context) { served++; c.String(200, "light") })
-	for range 5 {
-		get(e, "/heavy")
-	}
-	require.Equal(t, 10, served)
-	require.Zero(t, w.left(ana))
 }
 
 func TestGinCopyInAGoroutine(t *testing.T) {
@@ -261,106 +174,4 @@ func TestEchoRefusalAsAnError(t *testing.T) {
 	require.Equal(t, 429, a.Status)
 	require.JSONEq(t, `{"message":"slow down"}`, a.Body)
 	require.Equal(t, append([]string{"Retry-After: 12"}, rate("10", "4", "1790000036")...), a.rate())
-}
-
-// An engine inside net/http middleware, limiters on both levels: one record.
-func TestARecordIsSharedAcrossAdapters(t *testing.T) {
-	t.Parallel()
-	inner := map[string]func(w *world, n int) http.Handler{
-		"gin": func(w *world, n int) http.Handler {
-			e := gin.New()
-			e.Use(ginlimit.New(w.limiter, ginAs(ana)))
-			e.GET("/x", ginlimit.Cost(4), func(c *gin.Context) {
-				if n >= 0 {
-					ginlimit.SetCost(c, n)
-				}
-				c.String(200, "x")
-			})
-			return e
-		},
-		"echo": func(w *world, n int) http.Handler {
-			e := echo.New()
-			e.Use(echolimit.New(w.limiter, echoAs(ana)))
-			e.GET("/x", func(c echo.Context) error {
-				if n >= 0 {
-					echolimit.SetCost(c, n)
-				}
-				return c.String(200, "x")
-			}, echolimit.Cost(4))
-			return e
-		},
-	}
-	for name, build := range inner {
-		for _, outer := range []core.Identity{ana, bea} {
-			for _, n := range []int{-1, 7, 0} {
-				w := newWorld(t)
-				h := httplimit.New(w.limiter, as(outer))(build(w, n))
-				a := get(h, "/x")
-				require.Equal(t, 200, a.Status, name)
-				require.Equal(t, 6, a.remaining(), name)
-				want := 4
-				if n >= 0 {
-					want = n
-				}
-				require.Equal(t, 10-want, w.left(ana), "%s %d", name, n)
-				if outer == bea {
-					require.Equal(t, 100-want, w.left(bea), "%s %d", name, n)
-				}
-			}
-		}
-	}
-}
-
-// The outer limiter's price before the inner adapter's check.
-func TestAPriceReachesInnerAdapters(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	e := gin.New()
-	e.Use(ginlimit.New(w.limiter, ginAs(ana)))
-	e.GET("/x", func(c *gin.Context) { c.String(200, "x") })
-	require.Equal(t, 4, get(httplimit.Cost(6)(e), "/x").remaining())
-	set := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httplimit.SetCost(r, 3)
-		e.ServeHTTP(w, r)
-	})
-	require.Equal(t, 1, get(set, "/x").remaining())
-}
-
-// net/http middleware inside the frameworks.
-func TestNetHTTPMiddlewareInsideEcho(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	e := echo.New()
-	e.Use(echo.WrapMiddleware(httplimit.New(w.limiter, as(ana))), echolimit.New(w.limiter, echoAs(ana)))
-	e.GET("/x", func(c echo.Context) error {
-		d, known := echolimit.Decision(c)
-		require.True(t, known)
-		require.Equal(t, 3, d.Cost)
-		return c.String(200, "x")
-	}, echolimit.Cost(3))
-	require.Equal(t, 7, get(e, "/x").remaining())
-}
-
-// A context that was derived from the request's is the same request.
-func TestDerivedContextsKeepTheRecord(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	type mark struct{}
-	derive := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithCancel(context.WithValue(r.Context(), mark{}, 1))
-			defer cancel()
-			next.ServeHTTP(w, r.WithContext(ctx))
-		})
-	}
-	final := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(mark{}) != 1 {
-			t.Error("the application's value is gone")
-		}
-	})
-	l := httplimit.New(w.limiter, as(ana))
-	rec := httptest.NewRecorder()
-	derive(l(derive(l(derive(httplimit.Cost(3)(final)))))).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
-	require.Equal(t, 200, rec.Code)
-	require.Equal(t, 7, w.left(ana))
 }
