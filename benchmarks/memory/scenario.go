@@ -43,7 +43,7 @@ func (s scenario) run(o duel.Options) result {
 	}
 	for _, c := range rival.All() {
 		check, stop := s.fill(c)
-		defer func() { stop() }()
+		defer func() { stop() }() //nolint:gocritic // All stay until the end, and prepare makes new ones.
 		var prepare func(int)
 		if len(s.known) == 1 {
 			prepare = func(int) {

@@ -86,11 +86,11 @@ func rush(ctx context.Context, ask check, id string) (admitted, errors int) {
 // windows do not begin with the first check.
 func worst(ctx context.Context, ask check, id string) int {
 	window := edge.window()
-	//nolint:forbidigo // Redis has its own clock.
+	// Redis has its own clock.
 	time.Sleep(time.Until(time.Now().Truncate(window).Add(window)))
 	began := time.Now()
 	_, _ = ask(ctx, id)         // Who failed here admits less later.
-	time.Sleep(window * 8 / 10) //nolint:forbidigo // likewise
+	time.Sleep(window * 8 / 10) // likewise
 	var times []time.Duration
 	for time.Since(began) < window*13/10 {
 		if ok, _ := ask(ctx, id); ok {
@@ -114,7 +114,7 @@ func refilled(ctx context.Context, ask check, id string) (admitted, due int) {
 	for range refill.burst {
 		_, _ = ask(ctx, id)
 	}
-	time.Sleep(time.Until(began.Add(1100 * time.Millisecond))) //nolint:forbidigo // likewise
+	time.Sleep(time.Until(began.Add(1100 * time.Millisecond))) // likewise
 	for range 2 * refill.burst {
 		if ok, _ := ask(ctx, id); ok {
 			admitted++

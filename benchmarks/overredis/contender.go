@@ -68,7 +68,7 @@ func (p place) dial() func(ctx context.Context, network, addr string) (net.Conn,
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		var d net.Dialer
 		c, err := d.DialContext(ctx, network, addr)
-		return &countedConn{c, p.writes}, err //nolint:wrapcheck // It is the dialer's own.
+		return &countedConn{c, p.writes}, err
 	}
 }
 
@@ -80,5 +80,5 @@ type countedConn struct {
 
 func (c *countedConn) Write(b []byte) (int, error) {
 	c.writes.Add(1)
-	return c.Conn.Write(b) //nolint:wrapcheck // It is the connection's own.
+	return c.Conn.Write(b)
 }

@@ -61,6 +61,6 @@ func taking(store core.Store, quota core.Quota) check {
 	limits := quota.Limits()
 	return func(ctx context.Context, id string) (bool, error) {
 		r, err := store.Take(ctx, core.Request{Key: core.Key{Tier: plan, ID: id}, Limits: limits, Cost: 1})
-		return r.Allowed, err //nolint:wrapcheck // The caller says whose it is.
+		return r.Allowed, err
 	}
 }

@@ -42,7 +42,7 @@ func allowing(limiter *redis_rate.Limiter, l limit) check {
 	quota := redis_rate.Limit{Rate: 1, Burst: l.burst, Period: l.period}
 	return func(ctx context.Context, id string) (bool, error) {
 		r, err := limiter.Allow(ctx, id, quota)
-		return err == nil && r.Allowed > 0, err //nolint:wrapcheck // The caller says whose it is.
+		return err == nil && r.Allowed > 0, err
 	}
 }
 
@@ -59,7 +59,7 @@ func openThrottled(tb testing.TB, p place, l limit) check {
 	}
 	return func(ctx context.Context, id string) (bool, error) {
 		limited, _, err := limiter.RateLimitCtx(ctx, id, 1)
-		return err == nil && !limited, err //nolint:wrapcheck // The caller says whose it is.
+		return err == nil && !limited, err
 	}
 }
 
@@ -72,6 +72,6 @@ func openUlule(tb testing.TB, p place, l limit) check {
 	limiter := ulule.New(store, ulule.Rate{Period: l.window(), Limit: int64(l.burst)})
 	return func(ctx context.Context, id string) (bool, error) {
 		r, err := limiter.Get(ctx, id)
-		return err == nil && !r.Reached, err //nolint:wrapcheck // The caller says whose it is.
+		return err == nil && !r.Reached, err
 	}
 }

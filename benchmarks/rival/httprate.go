@@ -1,6 +1,7 @@
 package rival
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"sync"
@@ -37,7 +38,7 @@ func HTTPRate() Contender {
 	return Contender{Name: "httprate", Hashed: true, Drops: true, Open: func(l Limit) (Check, func()) {
 		count, window := l.fixed()
 		limiter := httprate.NewRateLimiter(count, window)
-		r := must(http.NewRequest(http.MethodGet, "/", http.NoBody))
+		r := must(http.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
 		return func(key string) (bool, error) {
 			return !limiter.OnLimit(headers{}, r, key), nil
 		}, nothing

@@ -88,7 +88,7 @@ func newEcho(limit ...echo.MiddlewareFunc) http.Handler {
 	e.Use(limit...)
 	e.GET("/data", func(c echo.Context) error {
 		_, err := c.Response().Write(text)
-		return err //nolint:wrapcheck // It is Echo's own.
+		return err
 	})
 	return e
 }

@@ -24,7 +24,7 @@ func ululeGin(count int) (http.Handler, error) {
 }
 
 func sethvargoStore(count int) (limiter.Store, error) {
-	store, err := memorystore.New(&memorystore.Config{Tokens: uint64(count), Interval: window}) //nolint:gosec // It is above 0.
+	store, err := memorystore.New(&memorystore.Config{Tokens: uint64(count), Interval: window})
 	if err != nil {
 		return nil, fmt.Errorf("sethvargo: %w", err)
 	}
@@ -56,7 +56,7 @@ func sethvargoGin(count int) (http.Handler, error) {
 			c.AbortWithStatus(http.StatusServiceUnavailable)
 			return
 		}
-		at := time.Unix(0, int64(reset)) //nolint:gosec // Nanoseconds of this century.
+		at := time.Unix(0, int64(reset))
 		c.Header("X-RateLimit-Limit", strconv.FormatUint(count, 10))
 		c.Header("X-RateLimit-Remaining", strconv.FormatUint(remaining, 10))
 		c.Header("X-RateLimit-Reset", strconv.FormatInt(at.Unix(), 10))
