@@ -22,6 +22,8 @@ type Decision struct {
 	// and Allowed is true.
 	Shadowed bool
 
+	// Small fields stand together: a Decision is copied often, and is 16 bytes
+	// smaller for it.
 	unknown  bool  // Identity.Tier is not in the plans
 	answered bool  // the store judged it, so its charge can be corrected
 	status   int16 // of a policy's refusal; 0: the outcome's own

@@ -31,7 +31,8 @@ type shared struct {
 
 // New makes a limiter that judges by plans and keeps what was spent in store.
 // The error joins everything that is wrong with the plans and options, each
-// fault naming the tier or option. New makes no store call.
+// fault naming the tier or option. New makes no store call, but lets a [Preparer]
+// make ready.
 func New(store Store, plans Plans, opts ...Option) (*Limiter, error) {
 	var errs []error
 	if v := reflect.ValueOf(store); store == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -46,7 +47,8 @@ func New(store Store, plans Plans, opts ...Option) (*Limiter, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	l.shared.plans.Store(compiled.prepare(store))
+	compiled.prepare(store)
+	l.shared.plans.Store(compiled)
 	l.start()
 	return l, nil
 }
@@ -96,6 +98,9 @@ func (l *Limiter) Plans() Plans { return l.shared.plans.Load().plans.clone() }
 func (l *Limiter) SetPlans(p Plans) error {
 	errs := p.check()
 	compiled := compile(p)
+	if len(errs) == 0 {
+		compiled.prepare(l.store)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.needed {
@@ -104,7 +109,7 @@ func (l *Limiter) SetPlans(p Plans) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	l.shared.plans.Store(compiled.prepare(l.store))
+	l.shared.plans.Store(compiled)
 	return nil
 }
 

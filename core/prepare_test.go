@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -89,17 +90,24 @@ func TestAPreparedChargeDecidesAsTakeDoes(t *testing.T) {
 		{Key: "eve", Tier: "nowhere"},
 		{Key: "fay", Tier: "endless"},
 	} {
-		for step := range 14 {
+		for step := range 60 {
 			x, y := a.Take(t.Context(), id, step%3), b.Take(t.Context(), id, step%3)
 			same(t, x, y)
-			if step == 9 {
-				shortClock.Advance(25 * time.Second)
-				clock.Advance(25 * time.Second)
-			}
-			if step == 12 {
+			// A refused one corrects nothing, a shadowed one does.
+			switch step % 5 {
+			case 1:
+				same(t, x.Raise(t.Context(), 4), y.Raise(t.Context(), 4))
+			case 2:
 				x, y = x.Settle(t.Context(), 5), y.Settle(t.Context(), 5)
 				same(t, x, y)
 				same(t, x.Refund(t.Context()), y.Refund(t.Context()))
+			case 3:
+				same(t, x.Refund(t.Context()), y.Refund(t.Context()))
+			}
+			same(t, a.Peek(t.Context(), id, 1), b.Peek(t.Context(), id, 1))
+			if step%20 == 9 {
+				shortClock.Advance(25 * time.Second)
+				clock.Advance(25 * time.Second)
 			}
 		}
 	}
@@ -117,9 +125,10 @@ func same(t *testing.T, x, y core.Decision) {
 	require.Equal(t, []int{y.Asked, y.Cost, y.Status()}, []int{x.Asked, x.Cost, x.Status()})
 	require.Equal(t, y.Limit, x.Limit)
 	require.Equal(t, y.Level, x.Level)
+	require.Equal(t, maps.Collect(y.All()), maps.Collect(x.All()))
 	require.Equal(t, y.At, x.At)
 	require.Equal(t, []bool{y.Allowed(), y.Shadowed, y.Degraded, y.Enforced()}, []bool{x.Allowed(), x.Shadowed, x.Degraded, x.Enforced()})
-	require.NoError(t, x.Err)
+	require.Equal(t, y.Err, x.Err)
 }
 
 func TestAPreparedChargeKnowsItsScope(t *testing.T) {

@@ -58,14 +58,16 @@ func compile(p Plans) *snapshot {
 	return s
 }
 
-// prepare has the store make the tiers ready. The plans were checked.
-func (s *snapshot) prepare(store Store) *snapshot {
-	if p, ok := store.(Preparer); ok {
-		for tier, g := range s.tiers {
-			if len(g.limits) == 1 {
-				g.prepared = p.Prepare(store, tier, g.limits[0])
-			}
+// prepare has the store make the tiers ready. The plans were checked, and no
+// request can see s yet.
+func (s *snapshot) prepare(store Store) {
+	p, ok := store.(Preparer)
+	if !ok {
+		return
+	}
+	for tier, g := range s.tiers {
+		if len(g.limits) == 1 && g.limits[0].Algorithm == GCRA {
+			g.prepared = p.Prepare(store, tier, g.limits[0])
 		}
 	}
-	return s
 }

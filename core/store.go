@@ -25,13 +25,17 @@ type Store interface {
 // Preparer is what a [Store] in this process may be as well, for speed alone: a
 // [Limiter] then has the usual check, a charge of a lone GCRA window, made ready
 // once for each tier instead of spelling it out at every request. Package
-// memstore is one.
+// memstore is one: a hot check of a limiter takes 80 ns that way, and 115 else.
+// Other windows, overrides and all that is no plain charge go through Take.
 type Preparer interface {
-	// Prepare returns what does Take's work for charges of limit in tier, or nil
-	// where there is nothing shorter than Take. asked is the store that the
-	// limiter was given: a Preparer that is not asked itself, because another
-	// store has it embedded, returns nil, so that the other's Take is not passed
-	// over.
+	// Prepare returns what does Take's work for charges of limit, a GCRA window,
+	// in tier, or nil where there is nothing shorter than Take. [New] and
+	// [Limiter.SetPlans] call it for each tier of one such window. It touches no
+	// bucket, and two calls may come at once.
+	//
+	// asked is the store that the limiter was given: a Preparer that is not asked
+	// itself, because another store has it embedded, returns nil, so that the
+	// other's Take is not passed over.
 	Prepare(asked Store, tier string, limit Limit) Prepared
 }
 

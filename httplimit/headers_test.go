@@ -183,6 +183,18 @@ func TestResetIsRoundedUpAndNeverWraps(t *testing.T) {
 	}
 }
 
+// A header that a handler adds to must not write into its neighbour.
+func TestEachHeaderHasItsValueAlone(t *testing.T) {
+	t.Parallel()
+	h := http.Header{}
+	httplimit.XRateLimit(h, allowed(t, core.PerMinute(10)))
+	for name, values := range h {
+		require.Len(t, values, cap(values), name)
+	}
+	h.Add("X-RateLimit-Limit", "more")
+	require.Equal(t, []string{"9"}, h["X-Ratelimit-Remaining"])
+}
+
 func TestLargestNumbersFit(t *testing.T) {
 	t.Parallel()
 	d := allowed(t, core.PerMinute(10))

@@ -47,7 +47,9 @@ func TestStatusOfABodyThatCouldNotBePeeked(t *testing.T) {
 func TestStatusIsTheDecisionsOwn(t *testing.T) {
 	t.Parallel()
 	for _, d := range append(everyOutcome(t), core.Decision{}, allowed(t, core.PerMinute(10))) {
-		require.Equal(t, d.Status(), httplimit.Status(d), d.Outcome)
+		for _, d.Shadowed = range []bool{false, true} {
+			require.Equal(t, d.Status(), httplimit.Status(d), d.Outcome)
+		}
 	}
 }
 

@@ -15,35 +15,33 @@ func (s *Store) Prepare(asked core.Store, tier string, limit core.Limit) core.Pr
 	if asked != core.Store(s) || limit.Algorithm != core.GCRA {
 		return nil
 	}
-	p := &prepared{store: s, hash: s.tierHash(tier), rate: rateOf(&limit), limits: []core.Limit{limit}}
+	p := &prepared{store: s, hash: s.tierHash(tier), rate: rateOf(&limit)}
 	return p.charge
 }
 
 // prepared is what is the same in all charges of one limit of one tier.
 type prepared struct {
-	store  *Store
-	hash   uint64 // of the tier
-	rate   rate
-	limits []core.Limit
+	store *Store
+	hash  uint64 // of the tier
+	rate  rate
 }
 
-func (p *prepared) charge(scope, id string, isAddress bool, cost int) (level core.Level, now time.Time, allowed bool) {
+func (p *prepared) charge(scope, id string, isAddress bool, cost int) (level core.Level, shown time.Time, allowed bool) {
 	s := p.store
-	elapsed, now := s.now()
-	moment := clampMoment(elapsed)
+	now, shown := s.now()
 	f := s.fingerprintIn(p.hash, scope, id, isAddress)
-	if tat, wait, usual := s.charge(f, moment, int64(cost), &p.rate); usual {
-		level, allowed = p.rate.level(moment, tat, wait), wait == 0
+	if tat, wait, usual := s.charge(f, clampMoment(now), int64(cost), &p.rate); usual {
+		level, allowed = p.rate.level(clampMoment(now), tat, wait), wait == 0
 	} else {
-		level, allowed = p.chargeAny(f, moment, cost)
+		level, allowed = p.chargeAny(f, clampMoment(now), cost)
 	}
-	s.sweep(elapsed)
-	return level, now, allowed
+	s.sweep(now)
+	return level, shown, allowed
 }
 
 // chargeAny is charge for whatever may come.
-func (p *prepared) chargeAny(f fingerprint, moment int64, cost int) (level core.Level, allowed bool) {
+func (p *prepared) chargeAny(f fingerprint, now int64, cost int) (level core.Level, allowed bool) {
 	var res core.Result
-	p.store.takeAny(f, moment, &core.Request{Limits: p.limits, Cost: cost}, &p.rate, &res)
+	p.store.takeAny(f, now, &core.Request{Cost: cost}, &p.rate, &res)
 	return res.Levels[0], res.Allowed
 }

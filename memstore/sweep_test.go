@@ -56,6 +56,22 @@ func TestABusyKeyAloneSweepsTheOthers(t *testing.T) {
 	require.Equal(t, 1, s.Len())
 }
 
+// The way that a limiter goes for the usual charge sweeps as well.
+func TestALimitersChecksSweep(t *testing.T) {
+	t.Parallel()
+	s, clock := open()
+	l, err := core.New(s, core.Plans{Tiers: map[string]core.Quota{"free": core.PerHour(10)}, Default: "free"}, core.WithClock(clock))
+	require.NoError(t, err)
+	for i := range 3000 {
+		require.True(t, l.Take(t.Context(), core.Identity{Key: user(i).ID}, 1).Allowed())
+	}
+	clock.Advance(time.Hour)
+	for range 1000 {
+		l.Take(t.Context(), core.Identity{Key: user(0).ID}, 1)
+	}
+	require.Equal(t, 1, s.Len())
+}
+
 func TestAKeyThatWasGivenBackGoesInTime(t *testing.T) {
 	t.Parallel()
 	for name, limits := range kinds() {

@@ -62,6 +62,8 @@ var mutants = []struct {
 	{"prepared_forgets_scope", faults{prepares: true, preparedForgetsScope: true}, "Prepared/Keys"},
 	{"prepared_forgets_tier", faults{prepares: true, preparedForgetsTier: true}, "Prepared/Keys"},
 	{"prepared_charges_one", faults{prepares: true, preparedChargesOne: true}, "Prepared/GCRA"},
+	{"prepared_forgets_anonymous", faults{prepares: true, preparedForgetsAnonymous: true}, "Prepared/Keys"},
+	{"prepared_keeps_first_key", faults{prepares: true, preparedKeepsFirstKey: true}, "Prepared/Keys"},
 	{"prepared_now", faults{prepares: true, preparedWrongNow: true}, "Prepared/Contract/now"},
 }
 

@@ -68,11 +68,13 @@ type faults struct {
 	wrongNow          bool
 	unsupportedGCRA   bool
 
-	preparesForOthers    bool
-	preparedForgetsScope bool
-	preparedForgetsTier  bool
-	preparedChargesOne   bool // whatever the cost
-	preparedWrongNow     bool
+	preparesForOthers        bool
+	preparedForgetsScope     bool
+	preparedForgetsTier      bool
+	preparedForgetsAnonymous bool
+	preparedKeepsFirstKey    bool // and charges it for all others
+	preparedChargesOne       bool // whatever the cost
+	preparedWrongNow         bool
 }
 
 func newNaiveStore(clock core.Clock, f faults) *naiveStore {

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/tierlimit/tierlimit/core"
@@ -21,6 +22,8 @@ func (s naivePreparer) Prepare(asked core.Store, tier string, limit core.Limit) 
 	if s.preparedForgetsTier {
 		tier = ""
 	}
+	var mu sync.Mutex
+	var first *core.Key
 	return func(scope, id string, anonymous bool, cost int) (core.Level, time.Time, bool) {
 		if s.preparedForgetsScope {
 			scope = ""
@@ -28,7 +31,15 @@ func (s naivePreparer) Prepare(asked core.Store, tier string, limit core.Limit) 
 		if s.preparedChargesOne {
 			cost = min(cost, 1)
 		}
-		key := core.Key{Scope: scope, Tier: tier, ID: id, Anonymous: anonymous}
+		key := core.Key{Scope: scope, Tier: tier, ID: id, Anonymous: anonymous && !s.preparedForgetsAnonymous}
+		mu.Lock()
+		if first == nil {
+			first = &key
+		}
+		if s.preparedKeepsFirstKey {
+			key = *first
+		}
+		mu.Unlock()
 		res, _ := s.Take(context.Background(), core.Request{Key: key, Limits: []core.Limit{limit}, Cost: cost})
 		if s.preparedWrongNow {
 			res.Now = time.Now()

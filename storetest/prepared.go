@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,14 +27,26 @@ func (o opener) prepared(t *testing.T) {
 	})
 	opener(func(tb testing.TB, c *fakeclock.Clock) core.Store {
 		tb.Helper()
-		return preparing{o(tb, c)}
+		return &preparing{Store: o(tb, c), ready: map[usual]core.Prepared{}}
 	}).parts(t)
 }
 
-// preparing is a Preparer that is asked as a limiter asks it.
-type preparing struct{ core.Store }
+// preparing is a Preparer that is asked as a limiter asks it: once for each limit
+// of a tier, and then by all callers at once.
+type preparing struct {
+	core.Store
 
-func (s preparing) Take(ctx context.Context, r core.Request) (core.Result, error) {
+	mu    sync.Mutex
+	ready map[usual]core.Prepared
+}
+
+// usual is what is made ready.
+type usual struct {
+	tier  string
+	limit core.Limit
+}
+
+func (s *preparing) Take(ctx context.Context, r core.Request) (core.Result, error) {
 	charge := s.short(r)
 	if charge == nil {
 		return s.Store.Take(ctx, r) //nolint:wrapcheck // a decorator hands on what it is given
@@ -47,10 +60,21 @@ func (s preparing) Take(ctx context.Context, r core.Request) (core.Result, error
 }
 
 // short is the short way for r; nil where a limiter takes the long one.
-func (s preparing) short(r core.Request) core.Prepared {
+func (s *preparing) short(r core.Request) core.Prepared {
 	p, ok := s.Store.(core.Preparer)
-	if !ok || len(r.Limits) != 1 || r.Mode != core.Charge || r.Cost < 0 || r.Cost > r.Limits[0].Burst {
+	if !ok || len(r.Limits) != 1 || r.Limits[0].Algorithm != core.GCRA || r.Mode != core.Charge {
 		return nil
 	}
-	return p.Prepare(s.Store, r.Key.Tier, r.Limits[0])
+	if r.Cost < 0 || r.Cost > r.Limits[0].Burst {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := usual{r.Key.Tier, r.Limits[0]}
+	charge, ok := s.ready[u]
+	if !ok {
+		charge = p.Prepare(s.Store, u.tier, u.limit)
+		s.ready[u] = charge
+	}
+	return charge
 }

@@ -36,14 +36,16 @@ func (f findings) targets() []duel.Target {
 		duel.Target{What: "heap, B a key", Value: weight.bytes, Bound: 40},
 		duel.Target{What: "longest check while all keys run out / while none does", Value: stall.sweeps / stall.rests, Bound: 2},
 		duel.Target{What: "full GC, ms more", Value: milliseconds(weight.more), Bound: 3},
-		duel.Target{What: "Limiter.Take / the store alone, allowed", Value: limited(f.allowed.one), Bound: 1.35},
-		duel.Target{What: "Limiter.Take / the store alone, refused", Value: limited(f.refused.one), Bound: 1.35},
+		duel.Target{What: "Limiter.Take / the store alone, allowed", Value: limited(f.allowed.one, rival.AtStore), Bound: 1.35},
+		duel.Target{What: "Limiter.Take / the store alone, refused", Value: limited(f.refused.one, rival.AtStore), Bound: 1.35},
+		duel.Target{What: "Limiter.Take / the store alone, prepared, allowed", Value: limited(f.allowed.one, rival.AtPrepared), Bound: 1.35},
+		duel.Target{What: "Limiter.Take / the store alone, prepared, refused", Value: limited(f.refused.one, rival.AtPrepared), Bound: 1.35},
 		duel.Target{What: "Limiter.Take, allocs", Value: f.allowed.one[rival.AtLimiter].Allocs, Bound: 0.005},
 	)
 }
 
-// limited is what a whole limiter takes over its store.
-func limited(rows []duel.Row) float64 { return over(rows[rival.AtLimiter], rows[rival.AtStore]) }
+// limited is what a whole limiter takes over its store, asked one way or the other.
+func limited(rows []duel.Row, store int) float64 { return over(rows[rival.AtLimiter], rows[store]) }
 
 // over is a's time over b's in the same round, as a median over the rounds.
 func over(a, b duel.Row) float64 { return duel.Quantile(duel.Ratios(a.Rounds, b.Rounds), 0.5) }

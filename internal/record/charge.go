@@ -60,7 +60,8 @@ func (r *Record) Raise(n int, h http.Header) *Meeting {
 		r.update(m, m.Decision.Raise(r, n))
 		if !m.Decision.Allowed() {
 			r.finish(m, h)
-			return m
+			refusal := *m // for whoever reads it while others go on with the record
+			return &refusal
 		}
 	}
 	r.show(h)

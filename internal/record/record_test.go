@@ -196,6 +196,36 @@ func TestFailGivesBackAndWritesNothing(t *testing.T) {
 	require.Equal(t, 10, left(t, l, ana))
 }
 
+// What a refused Cost is answered with is read while a sub-request of the same
+// batch may still be refused on its own.
+func TestARefusalIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(t)
+	r := newRecord(t)
+	r.Meet(terms(l), ana, 1, http.Header{})
+	refusal := r.Raise(11, http.Header{})
+	require.NotNil(t, refusal)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.Fail(terms(l), errors.New("away"), http.Header{}) })
+	require.Equal(t, core.CostExceedsLimit, refusal.Decision.Outcome)
+	wg.Wait()
+}
+
+func TestAPriceThatComesTooLateIsLogged(t *testing.T) {
+	logged := logTo(t)
+	l := newLimiter(t)
+	r := newRecord(t)
+	r.Meet(terms(l), ana, 1, http.Header{})
+	r.SetPrice(2)
+	r.Settle(2, true, 200)
+	require.Empty(t, logged.String())
+	r.SetPrice(2)
+	require.Empty(t, logged.String(), "nothing new")
+	r.SetPrice(3)
+	require.Contains(t, logged.String(), "cost=3")
+	require.Equal(t, 8, left(t, l, ana))
+}
+
 // The loser's headers go by the names that its function writes.
 func TestHeadersOfTheLoserGo(t *testing.T) {
 	t.Parallel()
@@ -210,8 +240,9 @@ func TestHeadersOfTheLoserGo(t *testing.T) {
 	require.Equal(t, http.Header{"Other": {"stays"}, "Loser-A": {"pro"}, "lower-case": {"x"}}, h)
 	r.Meet(winner, ana, 1, h)
 	require.Equal(t, http.Header{"Other": {"stays"}, "Tier": {"free"}}, h)
+	h.Set("Loser-A", "a handler's own")
 	r.Raise(5, h)
-	require.Equal(t, http.Header{"Other": {"stays"}, "Tier": {"free"}}, h)
+	require.Equal(t, http.Header{"Other": {"stays"}, "Tier": {"free"}, "Loser-A": {"a handler's own"}}, h)
 }
 
 // Whatever is read while limiters and prices work, and by their callbacks.
@@ -266,11 +297,18 @@ func TestPreflightAndNobody(t *testing.T) {
 	}
 }
 
-func TestReports(t *testing.T) {
+// logTo has all that is logged written into a buffer.
+func logTo(t *testing.T) *bytes.Buffer {
+	t.Helper()
 	var buf bytes.Buffer
 	before := slog.Default()
 	t.Cleanup(func() { slog.SetDefault(before) })
 	slog.SetDefault(slog.New(slog.NewTextHandler(&buf, nil)))
+	return &buf
+}
+
+func TestReports(t *testing.T) {
+	buf := logTo(t)
 	record.ReportUnmet(t.Context(), "ginlimit", 5)
 	record.ReportInvalid(t.Context(), "echolimit", "five")
 	require.Contains(t, buf.String(), "level=ERROR")
@@ -283,5 +321,7 @@ func TestReports(t *testing.T) {
 // be another 64.
 func TestARecordFitsItsSizeClass(t *testing.T) {
 	t.Parallel()
-	require.LessOrEqual(t, unsafe.Sizeof(record.Record{}), uintptr(640-8), "8 are the allocator's own")
+	const class, allocators = 640, 8
+	own := unsafe.Sizeof(record.Record{}) - unsafe.Sizeof(http.Request{})
+	require.LessOrEqual(t, own, uintptr(class-allocators-304), "a request has 304 bytes on 64 bits")
 }

@@ -245,6 +245,22 @@ func TestTiersWithoutNumbers(t *testing.T) {
 	})
 }
 
+// A shadow tier refuses nobody, however far over its quota.
+func TestAShadowTierRefusesNobody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s stacktest.Stack) {
+		t.Helper()
+		w := newWorld(t)
+		h := s.Build(stacktest.Service{Use: layers(limit(w.limiter)), Routes: routes(route("/x", ok))})
+		for range 5 {
+			a := get(h, "/x", key("key_tried"))
+			require.Equal(t, 200, a.Status)
+			require.Empty(t, a.rate())
+			require.Empty(t, a.Header.Get("Retry-After"))
+		}
+	})
+}
+
 // Policies that deny on one group while the rest stays open.
 func TestPoliciesByGroup(t *testing.T) {
 	t.Parallel()
