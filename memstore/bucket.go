@@ -56,3 +56,40 @@ func (b *bucket) expires() int64 {
 	}
 	return t.UnixMicro()
 }
+
+// takeBucket does r to any other set of windows.
+func (s *Store) takeBucket(f fingerprint, now int64, r *core.Request) core.Result {
+	for {
+		b, ok := s.buckets.Load(f)
+		if !ok {
+			if res, done := s.takeNewBucket(f, now, r); done {
+				return res
+			}
+			continue
+		}
+		if res, ok := b.apply(now, r, &s.sweeper); ok {
+			return res
+		}
+	}
+}
+
+// takeNewBucket does r to a fresh bucket and keeps it if anything stays. It is
+// not done when the bucket turns out to be there.
+func (s *Store) takeNewBucket(f fingerprint, now int64, r *core.Request) (core.Result, bool) {
+	sh := s.shard(f)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if _, ok := s.buckets.Load(f); ok {
+		return core.Result{}, false
+	}
+	b := &bucket{key: f}
+	res := b.do(now, r)
+	if expires := b.expires(); expires > now {
+		s.admit(sh, f, now)
+		b.index = len(sh.buckets)
+		s.buckets.Store(f, b)
+		sh.buckets = append(sh.buckets, b)
+		s.sweeper.expect(expires)
+	}
+	return res, true
+}

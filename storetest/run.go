@@ -14,7 +14,7 @@ import (
 // open is called once or more in every subtest, never by two at a time. It
 // gives an empty store that judges by c, and cleans up by tb.Cleanup. Each part
 // is a subtest of its own: go test -run 'TestStore/SlidingLog'. A
-// [core.Preparer] passes all of them twice.
+// [core.Preparer] passes all of them twice, in twice the time.
 func Run(t *testing.T, open func(tb testing.TB, c *fakeclock.Clock) core.Store) {
 	t.Helper()
 	o := opener(open)
