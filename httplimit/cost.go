@@ -64,7 +64,9 @@ func raised(w http.ResponseWriter, r *http.Request, rec *record.Record, n int) b
 // panic or when the client has gone: charged as far as it fits, or given back.
 // The last call counts. An n below 0 is refused, or logged and ignored.
 //
-// Before the check it puts a context of its own into r, in place.
+// r is the request that a handler was given. Before the check SetCost puts a
+// context of its own into r, in place; the request of a middleware around the
+// limiter is too late once the limiter is done, and nobody can tell.
 func SetCost(r *http.Request, n int) {
 	rec, fresh := record.In(r.Context())
 	if fresh {

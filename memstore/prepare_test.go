@@ -46,6 +46,31 @@ func TestOnlyALoneGCRAWindowIsPrepared(t *testing.T) {
 	}
 }
 
+// Whatever the clock says, both ways are one.
+func TestPreparedChargesUnderAnyClock(t *testing.T) {
+	t.Parallel()
+	limits := core.PerSecond(2).Limits()
+	for _, year := range []int{-5000, 1, 1969, 1970, 2262, 3967, 5000, 9999} {
+		short, shortClock := open()
+		long, longClock := open()
+		charge := short.Prepare(short, "pro", limits[0])
+		for step := range 30 {
+			now := time.Date(year, 7, 1, 0, 0, 0, step*170_000_000, time.UTC)
+			if step == 20 {
+				now = now.Add(-time.Hour) // the mend
+			}
+			shortClock.Set(now)
+			longClock.Set(now)
+			level, shown, allowed := charge("", user(1).ID, false, step%3)
+			res, err := long.Take(t.Context(), core.Request{Key: user(1), Limits: limits, Cost: step % 3})
+			require.NoError(t, err)
+			require.Equal(t, res.Levels[0], level, "%d: %d", year, step)
+			require.Equal(t, res.Now, shown)
+			require.Equal(t, res.Allowed, allowed)
+		}
+	}
+}
+
 // A prepared charge and any other question meet the same bucket.
 func TestPreparedChargesMeetTheSameBucket(t *testing.T) {
 	t.Parallel()

@@ -255,6 +255,7 @@ func TestAShadowTierRefusesNobody(t *testing.T) {
 		for range 5 {
 			a := get(h, "/x", key("key_tried"))
 			require.Equal(t, 200, a.Status)
+			a.says(t, "served")
 			require.Empty(t, a.rate())
 			require.Empty(t, a.Header.Get("Retry-After"))
 		}

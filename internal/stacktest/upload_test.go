@@ -32,7 +32,10 @@ func TestUploadsLeaveNoFiles(t *testing.T) { //nolint:paralleltest // TMPDIR is 
 	}
 	for _, s := range stacktest.Stacks() {
 		w := newWorld(t)
+		skipping := limit(w.limiter)
+		skipping.Skip = func(*http.Request) bool { return true }
 		for name, service := range map[string]stacktest.Service{
+			"skipped":               {Use: layers(skipping)},
 			"limited":               {Use: layers(limit(w.limiter))},
 			"a cost, then limited":  {Use: layers(stacktest.Cost(1), limit(w.limiter))},
 			"limited, then a cost":  {Use: layers(limit(w.limiter), stacktest.Cost(2))},
