@@ -15,7 +15,7 @@ type Option func(*Store)
 
 // WithClock judges by c. The default is this machine's monotonic clock, so
 // that setting the wall clock neither locks anybody out nor lets anybody in. A
-// moment behind the year 3968 is taken for that year.
+// moment after the year 3967 is taken for its end.
 func WithClock(c core.Clock) Option {
 	if c == nil {
 		panic("memstore: WithClock: the clock is nil") //nolint:forbidigo // wiring fault, at start-up
