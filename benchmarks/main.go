@@ -16,6 +16,7 @@ type command struct {
 	parts   []part
 	svg     string
 	readme  string // into which the tables go as well; "" for none
+	args    []string
 }
 
 func main() {
@@ -50,11 +51,15 @@ func parse(args []string) (command, error) {
 	}
 	var err error
 	c.parts, err = choose(*only)
+	c.args = args
 	return c, err
 }
 
 // run prints each part as soon as it has ended.
 func (c command) run(w io.Writer) error {
+	if len(c.parts) > 1 {
+		return c.apart(w)
+	}
 	for _, p := range c.parts {
 		text, err := p.text(c)
 		if err != nil {

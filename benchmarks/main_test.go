@@ -33,6 +33,19 @@ func TestOnlyWhatIsBetweenTheMarksIsReplaced(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestAPartAloneIsRunByTheSameFlags(t *testing.T) {
+	t.Parallel()
+	c, err := parse([]string{"-rounds", "7", "-only", "memory,web", "-svg", "x.svg"})
+	require.NoError(t, err)
+	require.Len(t, c.parts, 2)
+	alone, err := parse(c.argsOf(c.parts[1]))
+	require.NoError(t, err)
+	require.Len(t, alone.parts, 1)
+	assert.Equal(t, "web", alone.parts[0].name)
+	assert.Equal(t, c.options, alone.options)
+	assert.Equal(t, c.svg, alone.svg)
+}
+
 func TestQuickIsShort(t *testing.T) {
 	t.Parallel()
 	c, err := parse([]string{"-quick", "-only", "growth"})

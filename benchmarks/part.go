@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/tierlimit/tierlimit/benchmarks/accuracy"
@@ -63,7 +62,6 @@ func choose(only string) ([]part, error) {
 
 // text runs the part.
 func (p part) text(c command) (string, error) {
-	debug.FreeOSMemory() // what the parts before held
 	var b strings.Builder
 	if p.tables != nil {
 		err := p.tables(c.options, &b)

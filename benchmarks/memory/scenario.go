@@ -32,26 +32,40 @@ type result struct {
 	one, two []duel.Row
 }
 
-// run races all contenders, each in a store of its own that both races use. A
-// small store is a new one in every slice: where in memory one happens to lie
-// makes a fifth of a hot check.
+// large is from how many keys on a store takes too long to fill for one in every
+// slice. It is filled anew in every third, and a slice has as many checks, since
+// to find out how many take how long takes many more.
+const (
+	large       = 1000
+	largeSlices = 3
+	largeChecks = 1 << 14
+)
+
+// run races all contenders, each in stores of its own that both races use. They
+// are new ones again and again: where in memory one happens to lie makes a fifth
+// of a hot check, and may double one of a million keys.
 func (s scenario) run(o duel.Options) result {
 	var one, two []duel.Candidate
+	checks, slices := 0, 1
+	if len(s.known) >= large {
+		checks, slices = largeChecks, largeSlices
+	}
 	enter := func(name string, check *rival.Check, prepare func(int)) {
-		one = append(one, duel.Candidate{Name: name, Prepare: prepare, Run: s.ask(check, 1)})
-		two = append(two, duel.Candidate{Name: name, Prepare: prepare, Run: s.ask(check, 2)})
+		one = append(one, duel.Candidate{Name: name, N: checks, Prepare: prepare, Run: s.ask(check, 1)})
+		two = append(two, duel.Candidate{Name: name, N: checks, Prepare: prepare, Run: s.ask(check, 2)})
 	}
 	for _, c := range rival.All() {
 		check, stop := s.fill(c)
 		defer func() { stop() }() //nolint:gocritic // All stay until the end, and prepare makes new ones.
-		var prepare func(int)
-		if len(s.known) == 1 {
-			prepare = func(int) {
+		age := 0
+		enter(c.Name, &check, func(int) {
+			age++
+			if age%slices == 0 {
 				stop()
+				check = nil
 				check, stop = s.fill(c)
 			}
-		}
-		enter(c.Name, &check, prepare)
+		})
 	}
 	alone := clock(time.Now())
 	enter("the clock alone", &alone, nil)
