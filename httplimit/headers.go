@@ -65,11 +65,12 @@ type numbers struct {
 	text   [32]byte
 }
 
-// oneNumber is n as the only value of a header, in one allocation.
+// oneNumber is n, of up to 16 digits, as the only value of a header, in one
+// allocation.
 func oneNumber(n int64) []string {
 	s := &struct {
 		value [1]string
-		text  [20]byte
+		text  [16]byte
 	}{}
 	b := strconv.AppendInt(s.text[:0], n, 10)
 	s.value[0] = unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // no byte of it is written again
