@@ -43,6 +43,9 @@ func parse(args []string) (command, error) {
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
+	if flags.NArg() > 0 {
+		return c, fmt.Errorf("unexpected %q: all is told by flags", flags.Arg(0))
+	}
 	if c.options.Quick {
 		c.options.Rounds, c.options.Slice = 3, time.Millisecond
 	}

@@ -35,7 +35,7 @@ func TestOnlyWhatIsBetweenTheMarksIsReplaced(t *testing.T) {
 
 func TestAPartAloneIsRunByTheSameFlags(t *testing.T) {
 	t.Parallel()
-	c, err := parse([]string{"-rounds", "7", "-only", "memory,web", "-svg", "x.svg"})
+	c, err := parse([]string{"-rounds", "7", "-write", "-only", "memory,web", "-svg", "x.svg"})
 	require.NoError(t, err)
 	require.Len(t, c.parts, 2)
 	alone, err := parse(c.argsOf(c.parts[1]))
@@ -44,6 +44,20 @@ func TestAPartAloneIsRunByTheSameFlags(t *testing.T) {
 	assert.Equal(t, "web", alone.parts[0].name)
 	assert.Equal(t, c.options, alone.options)
 	assert.Equal(t, c.svg, alone.svg)
+	assert.Equal(t, c.readme, alone.readme)
+}
+
+// A word behind which flags are no flags would make each part start all of them.
+func TestThereAreOnlyFlags(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-quick", "true"}, {"memory"}, {"-write", "--", "-only", "web"}} {
+		_, err := parse(args)
+		require.ErrorContains(t, err, "unexpected", args)
+	}
+	c, err := parse([]string{"-quick", "--"})
+	require.NoError(t, err)
+	_, err = parse(c.argsOf(c.parts[0]))
+	require.ErrorContains(t, err, "unexpected", "and not all parts again")
 }
 
 func TestQuickIsShort(t *testing.T) {

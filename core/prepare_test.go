@@ -20,7 +20,7 @@ type preparer struct {
 }
 
 func (p *preparer) Prepare(asked core.Store, tier string, limit core.Limit) core.Prepared {
-	if asked != core.Store(p) || limit.Algorithm != core.GCRA {
+	if asked != core.Store(p) {
 		return nil
 	}
 	p.prepared = append(p.prepared, tier)

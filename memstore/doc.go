@@ -13,7 +13,7 @@
 //
 // A lone GCRA window, the usual plan, costs 21 to 51 bytes a key. The id is
 // never kept, so a huge one costs no more. Other sets of windows cost a few
-// hundred bytes a key, and a sliding log up to 16 bytes for each unit besides.
+// hundred bytes a key, and a sliding log up to 32 bytes for each unit besides.
 // [WithMaxKeys] bounds the number of keys; when it is reached, the key that is
 // nearest to being full again goes first, and an exhausted one only when a
 // sample holds nothing else, so that a flood of new keys does not free those

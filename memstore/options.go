@@ -14,8 +14,8 @@ const DefaultMaxKeys = 1 << 20
 type Option func(*Store)
 
 // WithClock judges by c. The default is this machine's monotonic clock, so
-// that setting the wall clock neither locks anybody out nor lets anybody in. A
-// moment after the year 3967 is taken for its end.
+// that setting the wall clock neither locks anybody out nor lets anybody in. For
+// a lone GCRA window a moment after the year 3967 is its end.
 func WithClock(c core.Clock) Option {
 	if c == nil {
 		panic("memstore: WithClock: the clock is nil") //nolint:forbidigo // wiring fault, at start-up

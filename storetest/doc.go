@@ -15,7 +15,8 @@
 // tb.Cleanup. Nothing sleeps: time moves when the clock is moved, now and then
 // backwards. [Run] asks about 30,000 questions, up to 1,000 of them at once, so
 // a store that caps what is in flight or gives up early is opened with room. It
-// asks a [core.Preparer] all of them again, in its short way.
+// asks a [core.Preparer] all of them again, in its short way wherever a limiter
+// would.
 //
 // A store that returns [core.ErrUnsupported] has those parts skipped. A single
 // GCRA window is the least that a store must know.

@@ -197,7 +197,7 @@ func TestFailGivesBackAndWritesNothing(t *testing.T) {
 }
 
 // What a refused Cost is answered with is read while a sub-request of the same
-// batch may still be refused on its own.
+// batch may still be refused on its own: the race detector tells whose it is.
 func TestARefusalIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	l := newLimiter(t)
