@@ -9,6 +9,10 @@ const hexDigits = "0123456789abcdef"
 // that are no UTF-8 become U+FFFD.
 func appendJSON(b []byte, s string) []byte {
 	b = append(b, '"')
+	if plain(s) {
+		b = append(b, s...)
+		return append(b, '"')
+	}
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
@@ -20,4 +24,15 @@ func appendJSON(b []byte, s string) []byte {
 		}
 	}
 	return append(b, '"')
+}
+
+// plain tells whether s stands for itself in JSON, as nearly every tier's name
+// does.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

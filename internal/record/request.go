@@ -3,6 +3,7 @@ package record
 import (
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tierlimit/tierlimit/core"
 )
@@ -16,4 +17,9 @@ func Preflight(r *http.Request) bool {
 
 // Nobody tells whether id names no one to charge. A key of white space alone is
 // a header that was sent empty.
-func Nobody(id core.Identity) bool { return strings.TrimSpace(id.Key) == "" }
+func Nobody(id core.Identity) bool {
+	if k := id.Key; k != "" && ' ' < k[0] && k[0] < utf8.RuneSelf {
+		return false // as nearly all begin
+	}
+	return strings.TrimSpace(id.Key) == ""
+}
