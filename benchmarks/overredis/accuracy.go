@@ -89,8 +89,9 @@ func worst(ctx context.Context, ask check, id string) int {
 	// Redis has its own clock.
 	time.Sleep(time.Until(time.Now().Truncate(window).Add(window)))
 	began := time.Now()
-	_, _ = ask(ctx, id)         // Who failed here admits less later.
-	time.Sleep(window * 8 / 10) // likewise
+	_, _ = ask(ctx, id) // Who failed here admits less later.
+	// Until shortly before the window's end, by Redis's clock.
+	time.Sleep(window * 8 / 10)
 	var times []time.Duration
 	for time.Since(began) < window*13/10 {
 		if ok, _ := ask(ctx, id); ok {
@@ -114,7 +115,8 @@ func refilled(ctx context.Context, ask check, id string) (admitted, due int) {
 	for range refill.burst {
 		_, _ = ask(ctx, id)
 	}
-	time.Sleep(time.Until(began.Add(1100 * time.Millisecond))) // likewise
+	// Redis has its own clock.
+	time.Sleep(time.Until(began.Add(1100 * time.Millisecond)))
 	for range 2 * refill.burst {
 		if ok, _ := ask(ctx, id); ok {
 			admitted++
